@@ -1,0 +1,16 @@
+/** Tests run against the sources for units and against `dist` for everything that starts the daemon. */
+export default {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  // Types are checked by `npm run typecheck`; here only the syntax is stripped.
+  transform: {
+    '^.+\\.ts$': ['ts-jest', { useESM: true, diagnostics: false, isolatedModules: true }],
+  },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // Two cores: the daemon under test needs one of them.
+  maxWorkers: 2,
+  testTimeout: 60_000,
+  // A test that leaks a handle must not hang the whole run.
+  forceExit: true,
+};

@@ -1,6 +1,6 @@
 /** Compiles src/ into an empty dist/, then derives what the command line reads instead of the table. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 rmSync('dist', { recursive: true, force: true });
 const tsc = spawnSync(
@@ -11,4 +11,9 @@ const tsc = spawnSync(
   },
 );
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
-if (existsSync('dist/cli/main.js')) chmodSync('dist/cli/main.js', 0o755);
+chmodSync('dist/cli/main.js', 0o755);
+
+const { toCliManifest } = await import(new URL('../dist/api/manifest.js', import.meta.url).href);
+const { METHODS } = await import(new URL('../dist/api/table.js', import.meta.url).href);
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+writeFileSync('dist/cli/manifest.json', JSON.stringify(toCliManifest(METHODS, version)));

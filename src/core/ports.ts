@@ -13,3 +13,23 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export interface Log {
   write(level: LogLevel, what: string, fields?: Readonly<Record<string, unknown>>): void;
 }
+
+/** The project's `config.json`. */
+export interface SettingsFile {
+  /** The parsed file; `{}` when there is none, undefined when it is no JSON. */
+  read(): unknown;
+  /** Replaces the file, durably. */
+  write(settings: Readonly<Record<string, unknown>>): void;
+}
+
+/** One line of `doctor`. */
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly repaired?: boolean;
+}
+
+export interface Diagnostics {
+  run(repair: boolean): Promise<Check[]>;
+}

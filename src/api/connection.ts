@@ -1,0 +1,216 @@
+import type { Socket } from 'node:net';
+import { SmithyError } from '../core/errors.js';
+import type { Log } from '../core/ports.js';
+import type { Workspace } from '../workspace/workspace.js';
+import type { Dispatch } from './dispatch.js';
+import { FrameSplitter, type Envelope, type Frame } from './framing.js';
+import {
+  answerBody,
+  frameAnswer,
+  frameBatch,
+  frameEvent,
+  isRefusal,
+  parseMessage,
+  type Refusal,
+  type Request,
+} from './messages.js';
+import type { Context, Peer } from './method.js';
+
+/** What one client may take of the daemon. */
+export interface WireLimits {
+  /** Read anew for every frame, so that a changed setting applies at once. */
+  readonly maxFrameBytes: () => number;
+  /** A frame that began must end within this time. */
+  readonly partialFrameMs: number;
+  /** A connection without requests, subscriptions or edits is closed after this time. */
+  readonly idleMs: number;
+  /** Requests under way; beyond it the daemon stops reading from this client. */
+  readonly inFlight: number;
+  /** Answers and events the client has not taken yet; beyond it reading stops, or it is dropped. */
+  readonly unsentBytes: number;
+}
+
+export interface ConnectionDeps {
+  readonly limits: WireLimits;
+  readonly dispatch: Dispatch;
+  readonly workspace: Workspace;
+  readonly log: Log;
+  /** The error for new requests while the daemon stops; undefined otherwise. */
+  readonly refuse: () => SmithyError | undefined;
+  readonly onIdle: () => void;
+}
+
+/** One client on the socket: frames in, answers and events out, everything bounded. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #deps: ConnectionDeps;
+  readonly #splitter: FrameSplitter;
+  readonly #waiting: Frame[] = [];
+  readonly #releases: (() => void)[] = [];
+  #inFlight = 0;
+  #partialTimer: NodeJS.Timeout | undefined;
+  lingers = false;
+
+  constructor(socket: Socket, deps: ConnectionDeps) {
+    this.#socket = socket;
+    this.#deps = deps;
+    this.#splitter = new FrameSplitter(deps.limits.maxFrameBytes);
+    socket.setTimeout(deps.limits.idleMs);
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('drain', () => this.#work());
+    socket.on('timeout', () => this.#timeOut());
+    // The close that follows says the same; without a listener the process would end.
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#gone());
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#waiting.push(...this.#splitter.push(chunk));
+    this.#watchPartialFrame();
+    this.#work();
+  }
+
+  /** Takes frames while there is room; a client that does not read its answers is not read either. */
+  #work(): void {
+    while (this.#hasRoom()) {
+      const frame = this.#waiting.shift();
+      if (frame === undefined) break;
+      this.#take(frame);
+    }
+    if (this.#waiting.length > 0 || !this.#hasRoom()) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  #hasRoom(): boolean {
+    const { inFlight, unsentBytes } = this.#deps.limits;
+    return this.#inFlight < inFlight && this.#socket.writableLength < unsentBytes;
+  }
+
+  #take(frame: Frame): void {
+    if (frame.kind === 'too_large') {
+      const error = frameTooLarge(this.#deps.limits.maxFrameBytes());
+      this.#send(frameAnswer('jsonrpc', answerBody(null, { error })));
+      return;
+    }
+    const { envelope, bytes } = frame;
+    const parsed = parseMessage(bytes, envelope);
+    if (parsed.kind === 'single') void this.#answerSingle(parsed.item, envelope);
+    else void this.#answerBatch(parsed.items);
+  }
+
+  async #answerSingle(item: Request | Refusal, envelope: Envelope): Promise<void> {
+    const body = await this.#answer(item, envelope);
+    if (body !== undefined) this.#send(frameAnswer(envelope, body));
+  }
+
+  async #answerBatch(items: readonly (Request | Refusal)[]): Promise<void> {
+    const bodies = await Promise.all(items.map((item) => this.#answer(item, 'jsonrpc')));
+    const answers = bodies.filter((body) => body !== undefined);
+    if (answers.length > 0) this.#send(frameBatch(answers));
+  }
+
+  /** The body of the answer; undefined for a notification. */
+  async #answer(item: Request | Refusal, envelope: Envelope): Promise<string | undefined> {
+    if (isRefusal(item)) return answerBody(item.id, { error: item.error });
+    this.#inFlight++;
+    try {
+      const refusal = this.#deps.refuse();
+      if (refusal !== undefined) throw refusal;
+      const result = await this.#deps.dispatch(item, this.#context(envelope));
+      return item.id === undefined ? undefined : answerBody(item.id, { result });
+    } catch (thrown) {
+      const error = SmithyError.from(thrown);
+      if (error.code === 'INTERNAL') this.#logBug(item.method, error);
+      return item.id === undefined ? undefined : answerBody(item.id, { error });
+    } finally {
+      this.#inFlight--;
+      if (this.#waiting.length > 0 || this.#socket.isPaused()) setImmediate(() => this.#work());
+      if (this.#inFlight === 0) this.#deps.onIdle();
+    }
+  }
+
+  #context(envelope: Envelope): Context {
+    const peer: Peer = {
+      deliver: (event) => this.#deliver(frameEvent(envelope, event)),
+      onGone: (release) => {
+        this.#releases.push(release);
+        // Whoever waits for events, or holds something, is not idle.
+        this.#socket.setTimeout(0);
+        if (this.#socket.destroyed) this.#gone();
+      },
+      linger: () => {
+        this.lingers = true;
+      },
+    };
+    return { transport: 'socket', workspace: this.#deps.workspace, peer };
+  }
+
+  /** A subscriber that does not keep up is dropped; it resumes from its last cursor. */
+  #deliver(frame: string): void {
+    if (this.#socket.writableLength > this.#deps.limits.unsentBytes) {
+      this.#deps.log.write('warn', 'dropped a subscriber that does not read', {
+        unsent_bytes: this.#socket.writableLength,
+      });
+      this.destroy();
+      return;
+    }
+    this.#send(frame);
+  }
+
+  #send(frame: string): void {
+    if (this.#socket.writable) this.#socket.write(frame);
+  }
+
+  #watchPartialFrame(): void {
+    if (!this.#splitter.isPartial) {
+      clearTimeout(this.#partialTimer);
+      this.#partialTimer = undefined;
+      return;
+    }
+    this.#partialTimer ??= setTimeout(() => this.#giveUp(), this.#deps.limits.partialFrameMs);
+  }
+
+  #giveUp(): void {
+    const error = new SmithyError('TIMEOUT', 'A frame was begun and not finished in time.', {
+      hint: 'End every frame with a newline.',
+      data: { retry_after_ms: 0 },
+    });
+    this.#send(frameAnswer('jsonrpc', answerBody(null, { error })));
+    this.#socket.end();
+    this.#socket.destroySoon();
+  }
+
+  #timeOut(): void {
+    if (this.#inFlight === 0) this.#socket.end();
+  }
+
+  #gone(): void {
+    clearTimeout(this.#partialTimer);
+    this.#waiting.length = 0;
+    for (const release of this.#releases.splice(0)) release();
+  }
+
+  #logBug(method: string, error: SmithyError): void {
+    const cause = error.cause instanceof Error ? error.cause.stack : String(error.cause);
+    this.#deps.log.write('error', 'a method failed unexpectedly', { method, cause });
+  }
+}
+
+function frameTooLarge(limit: number): SmithyError {
+  return new SmithyError('FRAME_TOO_LARGE', `A frame passed the limit of ${limit} bytes.`, {
+    hint: 'Split the request, or raise wire.maxFrameBytes with `smithyd config set`.',
+    data: { limit: 'wire.maxFrameBytes', value: limit },
+  });
+}

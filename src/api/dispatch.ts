@@ -1,0 +1,63 @@
+import { SmithyError } from '../core/errors.js';
+import { didYouMean, nearest } from '../core/nearest.js';
+import { describeProblems, hintOf, problemsOf } from '../core/schema-problems.js';
+import type { AnyMethod, Context } from './method.js';
+
+export interface Call {
+  readonly method: string;
+  readonly params: unknown;
+}
+
+export type Dispatch = (call: Call, context: Context) => Promise<unknown>;
+
+/** Counts calls by name and outcome; names come from the table, so they are few. */
+export type CallObserver = (method: string, outcome: string) => void;
+
+/** The only way from a transport to a method: look up, check the input, run, check the answer. */
+export function createDispatch(methods: readonly AnyMethod[], observe: CallObserver): Dispatch {
+  // A Map, not an object: "constructor" and "__proto__" are no methods.
+  const byName = new Map(methods.map((row) => [row.name, row]));
+  return async (call, context) => {
+    const row = byName.get(call.method);
+    if (row?.on.includes(context.transport) !== true) {
+      observe('unknown', 'METHOD_NOT_FOUND');
+      throw unknownMethod(call.method, methods, context);
+    }
+    try {
+      const result = row.output.parse(await row.run(context, readInput(row, call.params) as never));
+      observe(row.name, 'ok');
+      return result;
+    } catch (error) {
+      const failure = SmithyError.from(error);
+      observe(row.name, failure.code);
+      throw failure;
+    }
+  };
+}
+
+function readInput(row: AnyMethod, params: unknown): unknown {
+  const parsed = row.input.safeParse(params ?? {});
+  if (parsed.success) return parsed.data;
+  const issues = problemsOf(row.input, parsed.error);
+  const hint = hintOf(issues) ?? `Parameters of ${row.name}: ${parameters(row)}.`;
+  throw new SmithyError('INVALID_PARAMS', `${row.name}: ${describeProblems(issues)}.`, {
+    hint,
+    data: { issues },
+  });
+}
+
+function parameters(row: AnyMethod): string {
+  return Object.keys(row.input.shape).join(', ') || 'none';
+}
+
+function unknownMethod(name: string, methods: readonly AnyMethod[], context: Context): SmithyError {
+  const offered = methods.filter((row) => row.on.includes(context.transport));
+  const near = nearest(
+    name,
+    offered.map((row) => row.name),
+  );
+  return new SmithyError('METHOD_NOT_FOUND', `There is no method "${name.slice(0, 100)}".`, {
+    hint: didYouMean(near) ?? 'See docs/METHODS.md for all methods.',
+    data: { near },
+  });
+}

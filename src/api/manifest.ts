@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { CliCommand, CliFlag, CliManifest } from '../core/cli-manifest.js';
+import type { AnyMethod, CliForm } from './method.js';
+
+/** The part of JSON Schema that zod writes for our inputs. */
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+/** The command line's view of the table. */
+export function toCliManifest(methods: readonly AnyMethod[], version: string): CliManifest {
+  return {
+    version,
+    commands: methods.flatMap((row) => (row.cli === undefined ? [] : [toCommand(row, row.cli)])),
+  };
+}
+
+function toCommand(row: AnyMethod, form: CliForm): CliCommand {
+  const schema = z.toJSONSchema(row.input, { io: 'input' }) as Schema;
+  const flags = Object.entries(schema.properties ?? {}).map(([field, property]) =>
+    toFlag(field, property, {
+      required: schema.required?.includes(field) ?? false,
+      short: Object.entries(form.short ?? {}).find(([, name]) => name === field)?.[0],
+    }),
+  );
+  return {
+    command: form.command,
+    method: row.name,
+    summary: row.summary,
+    positional: form.positional ?? [],
+    flags,
+  };
+}
+
+function toFlag(
+  field: string,
+  property: Schema,
+  { required, short }: { required: boolean; short: string | undefined },
+): CliFlag {
+  return {
+    name: field.replaceAll('_', '-'),
+    field,
+    type: typeOf(property),
+    required,
+    ...(short === undefined ? {} : { short }),
+    ...(property.enum === undefined ? {} : { choices: property.enum }),
+    ...(property.description === undefined ? {} : { help: property.description }),
+  };
+}
+
+function typeOf({ type }: Schema): CliFlag['type'] {
+  switch (type) {
+    case 'string':
+    case 'boolean':
+      return type;
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'array':
+      return 'list';
+    case undefined:
+    default:
+      return 'json';
+  }
+}

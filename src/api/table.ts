@@ -1,0 +1,24 @@
+import type { z } from 'zod';
+import type { AnyMethod } from './method.js';
+import * as daemon from './methods/daemon.js';
+
+/** Every method there is. Adding one is a row in `methods/` and a word here. */
+const ROWS = [
+  daemon.status,
+  daemon.getConfig,
+  daemon.updateConfig,
+  daemon.getMetrics,
+  daemon.subscribe,
+  daemon.doctor,
+  daemon.shutdown,
+] as const;
+
+export const METHODS: readonly AnyMethod[] = ROWS;
+
+type Row = (typeof ROWS)[number];
+export type MethodName = Row['name'];
+type RowOf<Name extends MethodName> = Extract<Row, { readonly name: Name }>;
+
+/** What a caller sends to a method and gets from it. */
+export type Params<Name extends MethodName> = z.input<RowOf<Name>['input']>;
+export type Answer<Name extends MethodName> = z.output<RowOf<Name>['output']>;

@@ -1,0 +1,162 @@
+import type { CliCommand, CliFlag } from '../core/cli-manifest.js';
+import { SmithyError } from '../core/errors.js';
+import { didYouMean, nearest } from '../core/nearest.js';
+
+/** What stands before or between the words of a command. */
+export interface GlobalFlags {
+  root?: string;
+  dialog?: string;
+  json: boolean;
+  help: boolean;
+  version: boolean;
+  force: boolean;
+}
+
+/** Splits the line into flags every command has and the rest, which its command reads. */
+export function readGlobals(line: readonly string[]): { globals: GlobalFlags; rest: string[] } {
+  const globals: GlobalFlags = { json: false, help: false, version: false, force: false };
+  const rest: string[] = [];
+  for (let at = 0; at < line.length; at++) {
+    const word = line[at] ?? '';
+    if (word === '--') {
+      rest.push(...line.slice(at));
+      break;
+    }
+    const [name, inline] = splitFlag(word);
+    if (name === '--root' || name === '--dialog') {
+      globals[name === '--root' ? 'root' : 'dialog'] = inline ?? valueAfter(line, at++);
+    } else if (word === '--json') globals.json = true;
+    else if (word === '--help' || word === '-h') globals.help = true;
+    else if (word === '--version' && rest.length === 0) globals.version = true;
+    else if (word === '--force') globals.force = true;
+    else rest.push(word);
+  }
+  return { globals, rest };
+}
+
+/** The method's parameters out of the words after the command. */
+export function readParams(command: CliCommand, words: readonly string[]): Record<string, unknown> {
+  const params: Record<string, unknown> = {};
+  const byPosition: string[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (word === '--') {
+      byPosition.push(...words.slice(at + 1));
+      break;
+    }
+    if (!word.startsWith('-') || word === '-') {
+      byPosition.push(word);
+      continue;
+    }
+    const [typed, inline] = splitFlag(word);
+    const flag = findFlag(command, typed);
+    const value =
+      flag.type === 'boolean' ? (inline ?? 'true') : (inline ?? valueAfter(words, at++));
+    setParam(params, flag, value);
+  }
+  placePositionals(command, byPosition, params);
+  requireAll(command, params);
+  return params;
+}
+
+function placePositionals(
+  command: CliCommand,
+  words: readonly string[],
+  params: Record<string, unknown>,
+): void {
+  const { positional, flags } = command;
+  if (positional.length === 0 && words.length > 0) {
+    throw usage(`${command.command} takes no "${words[0] ?? ''}"`, command);
+  }
+  words.forEach((word, at) => {
+    const field = positional[Math.min(at, positional.length - 1)];
+    const flag = flags.find((candidate) => candidate.field === field);
+    if (flag === undefined || (at >= positional.length && flag.type !== 'list')) {
+      throw usage(`${command.command} takes no "${word}"`, command);
+    }
+    setParam(params, flag, word);
+  });
+}
+
+function setParam(params: Record<string, unknown>, flag: CliFlag, text: string): void {
+  const value = readValue(flag, text);
+  if (flag.type !== 'list') {
+    params[flag.field] = value;
+    return;
+  }
+  const present = params[flag.field];
+  params[flag.field] = [...(Array.isArray(present) ? (present as unknown[]) : []), value];
+}
+
+function readValue(flag: CliFlag, text: string): unknown {
+  if (flag.choices !== undefined && !flag.choices.includes(text)) {
+    throw new SmithyError('INVALID_PARAMS', `--${flag.name} cannot be "${text}".`, {
+      hint: `Choose one of: ${flag.choices.join(', ')}.`,
+    });
+  }
+  switch (flag.type) {
+    case 'string':
+    case 'list':
+      return text;
+    case 'boolean':
+      return text === 'true';
+    case 'number':
+      return readNumber(flag, text);
+    case 'json':
+      return readJson(flag, text);
+  }
+}
+
+function readNumber(flag: CliFlag, text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new SmithyError('INVALID_PARAMS', `--${flag.name} needs a number, not "${text}".`);
+}
+
+function readJson(flag: CliFlag, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new SmithyError('INVALID_PARAMS', `--${flag.name} needs JSON, not "${text}".`);
+  }
+}
+
+function requireAll(command: CliCommand, params: Readonly<Record<string, unknown>>): void {
+  const missing = command.flags.find(
+    ({ field, required }) => required && params[field] === undefined,
+  );
+  if (missing === undefined) return;
+  const isPlaced = command.positional.includes(missing.field);
+  const name = isPlaced ? missing.name.toUpperCase() : `--${missing.name}`;
+  throw usage(`${command.command} needs ${name}`, command);
+}
+
+function findFlag(command: CliCommand, typed: string): CliFlag {
+  const found = command.flags.find(
+    ({ name, short }) => typed === `--${name}` || typed === `-${short ?? ''}`,
+  );
+  if (found !== undefined) return found;
+  const names = command.flags.map(({ name }) => `--${name}`);
+  throw usage(
+    `${command.command} does not know ${typed}`,
+    command,
+    didYouMean(nearest(typed, names)),
+  );
+}
+
+function usage(message: string, { command }: CliCommand, hint?: string): SmithyError {
+  return new SmithyError('INVALID_PARAMS', `${message}.`, {
+    hint: hint ?? `See \`smithyd ${command} --help\`.`,
+  });
+}
+
+function splitFlag(word: string): [name: string, value: string | undefined] {
+  const equals = word.startsWith('--') ? word.indexOf('=') : -1;
+  return equals === -1 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)];
+}
+
+function valueAfter(words: readonly string[], at: number): string {
+  const value = words[at + 1];
+  if (value !== undefined) return value;
+  throw new SmithyError('INVALID_PARAMS', `${words[at] ?? ''} needs a value.`);
+}

@@ -1,0 +1,82 @@
+import { writeSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { dropUnsafeEnvironment, processEnvironment } from '../../config.js';
+import { SmithyError } from '../../core/errors.js';
+import { findRoot, requireSensibleRoot } from '../../host/find-root.js';
+import { reachDaemon } from '../../client/reach.js';
+import type { GlobalFlags } from '../args.js';
+import { printable } from '../text.js';
+
+/** The descriptor on which the one who started us waits for one line. */
+const REPORT = 3;
+/** Draining has its own deadline; beyond this something hangs and must not keep the lock. */
+const LAST_RESORT_MS = 10_000;
+
+export async function start(globals: GlobalFlags, words: readonly string[]): Promise<number> {
+  const unknown = words.find((word) => word !== '--foreground' && word !== '--report');
+  if (unknown !== undefined) {
+    throw new SmithyError('INVALID_PARAMS', `start does not know ${unknown}.`, {
+      hint: 'See `smithyd start --help`.',
+    });
+  }
+  const root = findRoot(globals.root, process.cwd());
+  if (words.includes('--report')) return reporting(() => foreground(root, globals, true));
+  if (words.includes('--foreground')) return foreground(root, globals, false);
+  if (!globals.force) requireSensibleRoot(root);
+  return background(root, globals);
+}
+
+async function background(root: string, globals: GlobalFlags): Promise<number> {
+  const { force } = globals;
+  const { wire, daemon, started } = await reachDaemon({
+    root,
+    startFrom: processEnvironment,
+    force,
+  });
+  wire.close();
+  if (globals.json) {
+    process.stdout.write(`${JSON.stringify({ ...daemon, started })}\n`);
+    return 0;
+  }
+  const what = started ? 'started for' : 'was running already for';
+  process.stdout.write(`The daemon ${what} ${printable(root)} (process ${daemon.pid}).\n`);
+  return 0;
+}
+
+async function foreground(root: string, globals: GlobalFlags, reports: boolean): Promise<number> {
+  process.umask(0o077);
+  dropUnsafeEnvironment(root);
+  // V8 would wake an idle process for minutes to give a little memory back; idle means idle.
+  setFlagsFromString('--no-memory-reducer');
+  const { startDaemon } = await import('../../daemon.js');
+  const daemon = await startDaemon({ root, force: globals.force });
+  if (reports) report({ ready: true });
+  else process.stdout.write(`Watching ${printable(root)}; stop with Ctrl-C or \`smithyd stop\`.\n`);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void daemon.stop(signal));
+  }
+  await daemon.stopping;
+  setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
+  await daemon.stopped;
+  // Whoever asked us to stop holds a connection and sees its end as ours.
+  process.exit(0);
+}
+
+/** Makes a failed start known to the one who waits for it. */
+async function reporting(begin: () => Promise<number>): Promise<number> {
+  try {
+    return await begin();
+  } catch (thrown) {
+    const error = SmithyError.from(thrown);
+    report({ error: error.toWire() });
+    return error.exitCode;
+  }
+}
+
+function report(message: object): void {
+  try {
+    writeSync(REPORT, `${JSON.stringify(message)}\n`);
+  } catch {
+    // Nobody waits any more.
+  }
+}

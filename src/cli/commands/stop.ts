@@ -1,0 +1,37 @@
+import { SmithyError } from '../../core/errors.js';
+import { findRoot } from '../../host/find-root.js';
+import { tryReach } from '../../client/reach.js';
+import type { GlobalFlags } from '../args.js';
+import { printable } from '../text.js';
+
+/** Draining may take five seconds, the rest of the way a moment. */
+const STOP_TIMEOUT_MS = 15_000;
+
+export async function stop(globals: GlobalFlags): Promise<number> {
+  const root = findRoot(globals.root, process.cwd());
+  const reached = await tryReach({ root });
+  if (reached !== undefined) {
+    const { wire, daemon } = reached;
+    await wire.call('shutdown', {}, STOP_TIMEOUT_MS);
+    // The daemon keeps this one connection until its process is gone.
+    await within(STOP_TIMEOUT_MS, wire.closed, daemon.pid);
+  }
+  const wasRunning = reached !== undefined;
+  if (globals.json) process.stdout.write(`${JSON.stringify({ stopped: wasRunning })}\n`);
+  else {
+    const what = wasRunning ? 'The daemon stopped for' : 'No daemon runs for';
+    process.stdout.write(`${what} ${printable(root)}.\n`);
+  }
+  return 0;
+}
+
+async function within(milliseconds: number, ended: Promise<void>, pid: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const hint = `Look at the log; \`kill -9 ${pid}\` loses nothing that was acknowledged.`;
+      reject(new SmithyError('TIMEOUT', `Process ${pid} does not end.`, { hint, data: { pid } }));
+    }, milliseconds);
+  });
+  await Promise.race([ended, late]).finally(() => clearTimeout(timer));
+}

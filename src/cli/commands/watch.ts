@@ -1,0 +1,42 @@
+import { processEnvironment } from '../../config.js';
+import { SmithyError } from '../../core/errors.js';
+import type { StreamedEvent } from '../../core/events.js';
+import { findRoot } from '../../host/find-root.js';
+import { createClient } from '../../client/client.js';
+import type { GlobalFlags } from '../args.js';
+import { printable } from '../text.js';
+
+/** The live feed. It outlives restarts of the daemon; Ctrl-C ends it. */
+export async function watch(globals: GlobalFlags, words: readonly string[]): Promise<number> {
+  const types = readTypes(words);
+  const root = findRoot(globals.root, process.cwd());
+  const client = await createClient({ root, startFrom: processEnvironment, force: globals.force });
+  const filter = types.length === 0 ? {} : { types: types as StreamedEvent['type'][] };
+  const end = await client.subscribe(filter, (event) => {
+    process.stdout.write(globals.json ? `${JSON.stringify(event)}\n` : `${describe(event)}\n`);
+  });
+  if (!globals.json) process.stderr.write(`Listening to ${printable(root)}; Ctrl-C ends it.\n`);
+  await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+  await end();
+  await client.close();
+  return 0;
+}
+
+function describe(event: StreamedEvent): string {
+  const { type, at, ...rest } = event;
+  return printable(`${at.slice(11, 19)}  ${type.padEnd(16)}  ${JSON.stringify(rest)}`);
+}
+
+function readTypes(words: readonly string[]): string[] {
+  const types: string[] = [];
+  for (let at = 0; at < words.length; at += 2) {
+    const value = words[at + 1];
+    if (words[at] !== '--type' || value === undefined) {
+      throw new SmithyError('INVALID_PARAMS', `watch does not know ${words[at] ?? ''}.`, {
+        hint: 'Use --type TYPE, as often as needed.',
+      });
+    }
+    types.push(value);
+  }
+  return types;
+}

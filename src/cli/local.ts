@@ -1,0 +1,45 @@
+import type { GlobalFlags } from './args.js';
+
+export type LocalRun = (globals: GlobalFlags, words: readonly string[]) => Promise<number>;
+
+export interface LocalCommand {
+  readonly command: string;
+  readonly summary: string;
+  /** Usage after the command's own words. */
+  readonly usage: string;
+  readonly load: () => Promise<LocalRun>;
+}
+
+/** Commands that are more than one call. Each is loaded only when it is used. */
+export const LOCAL_COMMANDS: readonly LocalCommand[] = [
+  {
+    command: 'start',
+    summary: 'Starts the daemon for this project, in the background unless --foreground.',
+    usage: '[--foreground] [--force]',
+    load: async () => (await import('./commands/start.js')).start,
+  },
+  {
+    command: 'stop',
+    summary: 'Stops the daemon and waits until it has ended.',
+    usage: '',
+    load: async () => (await import('./commands/stop.js')).stop,
+  },
+  {
+    command: 'config set',
+    summary: 'Changes a setting: its name with dots, and its value as JSON or plain text.',
+    usage: 'KEY VALUE',
+    load: async () => (await import('./commands/config-set.js')).configSet,
+  },
+  {
+    command: 'watch',
+    summary: 'Prints events as they happen, until interrupted.',
+    usage: '[--type TYPE]..',
+    load: async () => (await import('./commands/watch.js')).watch,
+  },
+  {
+    command: 'call',
+    summary: 'Calls any method by its name with JSON parameters and prints the JSON answer.',
+    usage: 'METHOD [JSON]',
+    load: async () => (await import('./commands/call.js')).call,
+  },
+];

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import type { CliCommand, CliManifest } from '../core/cli-manifest.js';
+import { SmithyError } from '../core/errors.js';
+import { didYouMean, nearest } from '../core/nearest.js';
+import { readParams, type GlobalFlags } from './args.js';
+import { callDaemon } from './daemon-call.js';
+import { LOCAL_COMMANDS } from './local.js';
+
+/** Runs one command line and answers its exit code. */
+export async function run(globals: GlobalFlags, words: readonly string[]): Promise<number> {
+  const manifest = readManifest();
+  if (globals.version) return print(`smithyd ${manifest.version}\n`);
+  const local = LOCAL_COMMANDS.find(({ command }) => startsWith(words, command));
+  const remote = longestMatch(manifest.commands, words);
+  if (globals.help || words.length === 0 || words[0] === 'help') {
+    const { help } = await import('./help.js');
+    const topic = words[0] === 'help' ? words.slice(1) : words;
+    return print(help(manifest, topic));
+  }
+  if (local !== undefined) {
+    const rest = words.slice(local.command.split(' ').length);
+    return (await local.load())(globals, rest);
+  }
+  if (remote === undefined) throw unknownCommand(words, manifest);
+  return callMethod(globals, remote, words.slice(remote.command.split(' ').length));
+}
+
+/** The common case: one command is one call. */
+async function callMethod(
+  globals: GlobalFlags,
+  command: CliCommand,
+  words: readonly string[],
+): Promise<number> {
+  const params = readParams(command, words);
+  if (globals.dialog !== undefined) params['dialog_id'] = globals.dialog;
+  const answer = await callDaemon(globals, command.method, params);
+  if (globals.json) return print(`${JSON.stringify(answer)}\n`);
+  const { render } = await import('./render.js');
+  return print(render(command.method, answer as Record<string, unknown>));
+}
+
+function readManifest(): CliManifest {
+  const file = new URL('./manifest.json', import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8')) as CliManifest;
+}
+
+function longestMatch(
+  commands: readonly CliCommand[],
+  words: readonly string[],
+): CliCommand | undefined {
+  return commands
+    .filter(({ command }) => startsWith(words, command))
+    .sort((a, b) => b.command.length - a.command.length)[0];
+}
+
+function startsWith(words: readonly string[], command: string): boolean {
+  return command.split(' ').every((word, at) => words[at] === word);
+}
+
+function unknownCommand(words: readonly string[], manifest: CliManifest): SmithyError {
+  const all = [...LOCAL_COMMANDS, ...manifest.commands].map(({ command }) => command);
+  const typed = words.filter((word) => !word.startsWith('-')).slice(0, 2);
+  const near = [...new Set([...nearest(typed.join(' '), all), ...nearest(typed[0] ?? '', all)])];
+  return new SmithyError('INVALID_PARAMS', `There is no command "${typed[0] ?? words[0] ?? ''}".`, {
+    hint: didYouMean(near.slice(0, 3)) ?? 'See `smithyd --help`.',
+  });
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}

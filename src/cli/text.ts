@@ -1,0 +1,44 @@
+const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2, bold: 1 } as const;
+export type Colour = keyof typeof COLOURS;
+
+export function paint(enabled: boolean, colour: Colour, text: string): string {
+  return enabled ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
+}
+
+/** Control characters but the newline, zero-width and direction marks. */
+const UNPRINTABLE = /[\p{Cc}\u200b-\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Names and messages come from disk and from other programs: nothing may steer the terminal. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, (char) => {
+    return char === '\n' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+export function bytes(count: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let value = count;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit] ?? ''}`;
+}
+
+export function duration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400)
+    return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  return `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`;
+}
+
+/** Two columns, the first as wide as it must be. */
+export function columns(rows: readonly (readonly [string, string])[], indent = ''): string {
+  const width = Math.max(0, ...rows.map(([left]) => left.length));
+  return rows
+    .map(([left, right]) => `${indent}${left.padEnd(width)}  ${right}`.trimEnd())
+    .join('\n');
+}

@@ -1,0 +1,129 @@
+import type { Answer, MethodName, Params } from '../api/table.js';
+import { SmithyError } from '../core/errors.js';
+import type { StreamedEvent } from '../core/events.js';
+import { reachDaemon, type ReachOptions } from './reach.js';
+import type { Wire } from './wire.js';
+
+/** Every method of the table as a function of its own name, plus what a connection needs. */
+export type Client = {
+  readonly [Name in Exclude<MethodName, 'subscribe'>]: (
+    ...params: object extends Params<Name> ? [Params<Name>?] : [Params<Name>]
+  ) => Promise<Answer<Name>>;
+} & {
+  /** Calls `listener` for every event from now on, across reconnects; the answer ends it. */
+  subscribe(params: Params<'subscribe'>, listener: EventListener): Promise<() => Promise<void>>;
+  /**
+   * Brackets `write` as an edit of `files`: announced before, finalized after, aborted when it
+   * throws. The files are given back as they were in that case.
+   */
+  withEdit<T>(files: readonly string[], write: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+export type EventListener = (event: StreamedEvent) => void;
+
+export interface ClientOptions extends Omit<ReachOptions, 'onEvent'> {
+  /** How long one call may take. */
+  readonly timeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const FIRST_RETRY_MS = 100;
+const SLOWEST_RETRY_MS = 5_000;
+
+export async function createClient(options: ClientOptions): Promise<Client> {
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  let wire: Promise<Wire> | undefined;
+  let isClosed = false;
+
+  /** The open connection, or a new one: a daemon that was stopped or killed comes back here. */
+  async function connection(): Promise<Wire> {
+    if (isClosed) throw new SmithyError('DAEMON_UNAVAILABLE', 'This client was closed.');
+    const present = await wire?.catch(() => undefined);
+    if (present?.isOpen === true) return present;
+    wire = reachDaemon(options).then((reached) => reached.wire);
+    return wire;
+  }
+
+  async function call(method: string, params: unknown = {}): Promise<unknown> {
+    return (await connection()).call(method, params, timeoutMs);
+  }
+
+  const own = {
+    subscribe: (params: Params<'subscribe'>, listener: EventListener) =>
+      subscribeForGood({ options, timeoutMs, params, listener }),
+
+    async withEdit<T>(files: readonly string[], write: () => Promise<T>): Promise<T> {
+      const { edit_id } = (await call('start_edit', { files })) as { edit_id: string };
+      try {
+        const result = await write();
+        await call('finalize_edit', { edit_id });
+        return result;
+      } catch (error) {
+        await call('abort_edit', { edit_id });
+        throw error;
+      }
+    },
+
+    async close() {
+      isClosed = true;
+      const last = await wire?.catch(() => undefined);
+      last?.close();
+      await last?.closed;
+    },
+  };
+
+  await connection();
+  // The table itself stays out of this process: a name is looked up by the daemon.
+  return new Proxy(own, {
+    get(target, name) {
+      if (typeof name === 'symbol' || name in target) return Reflect.get(target, name) as unknown;
+      // Otherwise `await client` would call a method named "then".
+      return name === 'then' ? undefined : (params?: unknown) => call(name, params);
+    },
+  }) as unknown as Client;
+}
+
+interface Standing {
+  readonly options: ClientOptions;
+  readonly timeoutMs: number;
+  readonly params: Params<'subscribe'>;
+  readonly listener: EventListener;
+}
+
+/** A connection of its own per subscription, opened again from the last cursor when it ends. */
+async function subscribeForGood(standing: Standing): Promise<() => Promise<void>> {
+  const { options, timeoutMs, params, listener } = standing;
+  let since = params.since;
+  let isOver = false;
+  let wire: Wire;
+
+  async function open(): Promise<void> {
+    const onEvent = (event: StreamedEvent): void => {
+      since = event.cursor;
+      listener(event);
+    };
+    wire = (await reachDaemon({ ...options, onEvent })).wire;
+    const request = since === undefined ? params : { ...params, since };
+    const answer = (await wire.call('subscribe', request, timeoutMs)) as Answer<'subscribe'>;
+    since ??= answer.cursor;
+    void wire.closed.then(() => reopen(FIRST_RETRY_MS));
+  }
+
+  /** A daemon that is away for a while must not cost more than a look every few seconds. */
+  async function reopen(retryMs: number): Promise<void> {
+    if (isOver) return;
+    try {
+      await open();
+    } catch {
+      setTimeout(() => void reopen(Math.min(retryMs * 2, SLOWEST_RETRY_MS)), retryMs).unref();
+    }
+  }
+
+  await open();
+  return async () => {
+    isOver = true;
+    wire.close();
+    await wire.closed;
+  };
+}

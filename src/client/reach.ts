@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { openSync, closeSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { SmithyError, type WireError } from '../core/errors.js';
+import { safeEnvironment, type Environment } from '../core/environment.js';
+import type { StreamedEvent } from '../core/events.js';
+import { readDaemonFile, type DaemonFile } from '../host/daemon-file.js';
+import { requireTrustedSocket } from '../host/socket-place.js';
+import { requirePrivate, statePaths } from '../host/state-folder.js';
+import { openWire, type Wire } from './wire.js';
+
+export interface Reached {
+  readonly wire: Wire;
+  readonly daemon: DaemonFile;
+  /** True when this call started it. */
+  readonly started: boolean;
+}
+
+export interface ReachOptions {
+  readonly root: string;
+  /** The environment a new daemon is started from; undefined: never start one. */
+  readonly startFrom?: Environment | undefined;
+  /** Accept a broad root or somebody else's. */
+  readonly force?: boolean;
+  readonly onEvent?: (event: StreamedEvent) => void;
+}
+
+/** A daemon that was just killed, or just began, needs a moment; beyond this something is wrong. */
+const ATTEMPTS = 5;
+
+/** Connects to the project's daemon, starting one when there is none and that is wanted. */
+export async function reachDaemon(options: ReachOptions): Promise<Reached> {
+  let started = false;
+  for (let attempt = 1; ; attempt++) {
+    const reached = await tryReach(options);
+    if (reached !== undefined) return { ...reached, started };
+    if (options.startFrom === undefined || attempt === ATTEMPTS) throw unavailable(options.root);
+    started = await startInBackground(options, options.startFrom);
+  }
+}
+
+/** Undefined when nobody answers there. */
+export async function tryReach(
+  options: ReachOptions,
+): Promise<{ wire: Wire; daemon: DaemonFile } | undefined> {
+  const daemon = readDaemonFile(statePaths(options.root).daemon);
+  if (daemon === undefined) return undefined;
+  try {
+    requirePrivate(statePaths(options.root).run);
+    requireTrustedSocket(daemon.socket);
+    return { wire: await openWire(daemon.socket, options.onEvent), daemon };
+  } catch (error) {
+    // The file of a daemon that was killed: no socket any more, or nobody behind it.
+    if (hasCode(error, 'ENOENT', 'ECONNREFUSED', 'ENOTSOCK')) return undefined;
+    throw error;
+  }
+}
+
+/** What a starting daemon tells the one who started it, as one line on descriptor 3. */
+type Report = { readonly ready: true } | { readonly error: WireError };
+
+/** True when the new process became the daemon; false when another one was first. */
+async function startInBackground(options: ReachOptions, from: Environment): Promise<boolean> {
+  const report = await spawnDaemon(options, from);
+  if (report === undefined) throw unavailable(options.root);
+  if (!('error' in report)) return true;
+  const error = SmithyError.fromWire(report.error);
+  if (error.code === 'BUSY') return false;
+  throw error;
+}
+
+async function spawnDaemon(
+  { root, force }: ReachOptions,
+  from: Environment,
+): Promise<Report | undefined> {
+  const entry = fileURLToPath(new URL('../cli/main.js', import.meta.url));
+  const flags = [
+    'start',
+    '--foreground',
+    '--report',
+    '--root',
+    root,
+    ...(force ? ['--force'] : []),
+  ];
+  const nothing = openSync(devNull, 'r+');
+  const child = spawn(process.execPath, [entry, ...flags], {
+    cwd: '/',
+    detached: true,
+    env: safeEnvironment(from, root),
+    stdio: [nothing, nothing, nothing, 'pipe'],
+  });
+  closeSync(nothing);
+  const pipe = child.stdio[3];
+  let text = '';
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    pipe?.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('\n')) resolve();
+    });
+    pipe?.once('end', resolve);
+    pipe?.once('error', () => resolve());
+  });
+  pipe?.destroy();
+  child.unref();
+  const [line] = text.split('\n');
+  return line === undefined || line === '' ? undefined : (JSON.parse(line) as Report);
+}
+
+function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+function unavailable(root: string): SmithyError {
+  return new SmithyError('DAEMON_UNAVAILABLE', `No daemon runs for ${root}.`, {
+    hint: 'Start one with `smithyd start`; if that fails, `smithyd start --foreground` shows why.',
+    data: { root },
+  });
+}

@@ -1,0 +1,57 @@
+import { Config } from './config.js';
+import { SmithyError } from './errors.js';
+import { describeProblems, hintOf, problemsOf, type Problem } from './schema-problems.js';
+
+/** What the configuration file says, before defaults. */
+export type RawSettings = Readonly<Record<string, unknown>>;
+
+export interface Settings {
+  readonly raw: RawSettings;
+  readonly config: Config;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The effective configuration of a file. The file may come with a cloned repository, so a bad
+ * entry neither stops the daemon nor half applies: it keeps its default and is reported.
+ */
+export function readSettings(raw: unknown): Settings {
+  if (!isRecord(raw)) {
+    const problem = { path: '', message: 'the file does not hold a JSON object' };
+    return { raw: {}, config: Config.parse({}), problems: [problem] };
+  }
+  const parsed = Config.safeParse(raw);
+  if (parsed.success) return { raw, config: parsed.data, problems: [] };
+  const sound = Object.entries(raw).filter(([key, value]) => {
+    return Object.hasOwn(Config.shape, key) && Config.safeParse({ [key]: value }).success;
+  });
+  return {
+    raw,
+    config: Config.parse(Object.fromEntries(sound)),
+    problems: problemsOf(Config, parsed.error),
+  };
+}
+
+/** Merges a partial update: groups key by key, lists and scalars whole. */
+export function updateSettings(raw: RawSettings, patch: RawSettings): Settings {
+  // Only the patch is judged: an old mistake in the file must not block every later change.
+  const parsed = Config.safeParse(patch);
+  if (!parsed.success) throw invalidSettings(problemsOf(Config, parsed.error));
+  const merged: Record<string, unknown> = { ...raw };
+  for (const [key, value] of Object.entries(patch)) {
+    const present = merged[key];
+    merged[key] = isRecord(value) && isRecord(present) ? { ...present, ...value } : value;
+  }
+  return readSettings(merged);
+}
+
+function invalidSettings(problems: readonly Problem[]): SmithyError {
+  return new SmithyError('INVALID_PARAMS', `Bad configuration: ${describeProblems(problems)}.`, {
+    hint: hintOf(problems) ?? 'Run `smithyd config get` to see every setting.',
+    data: { issues: problems },
+  });
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

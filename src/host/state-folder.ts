@@ -1,0 +1,78 @@
+import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { SmithyError } from '../core/errors.js';
+import { STATE_FOLDER } from '../core/paths.js';
+import { isMissing, readSmallFile, replaceFile } from './small-files.js';
+
+/** Where one project's state lives. */
+export interface StatePaths {
+  readonly state: string;
+  readonly run: string;
+  readonly config: string;
+  readonly daemon: string;
+  readonly token: string;
+  readonly log: string;
+  readonly lock: string;
+  /** Where the socket goes when its path is short enough. */
+  readonly socket: string;
+}
+
+export function statePaths(root: string): StatePaths {
+  const state = join(root, STATE_FOLDER);
+  const run = join(state, 'run');
+  return {
+    state,
+    run,
+    config: join(state, 'config.json'),
+    daemon: join(run, 'daemon.json'),
+    token: join(run, 'token'),
+    log: join(run, 'daemon.log'),
+    lock: join(run, 'lock'),
+    socket: join(run, 'smithyd.sock'),
+  };
+}
+
+/** Makes the folders, or refuses those that somebody else made or can write to. */
+export function prepareStateFolder(root: string): StatePaths {
+  const paths = statePaths(root);
+  for (const folder of [paths.state, paths.run]) {
+    mkdirIfMissing(folder);
+    requirePrivate(folder);
+  }
+  const ignoreFile = join(paths.state, '.gitignore');
+  // The user's `git status` must never show us, from the first moment on.
+  if (readSmallFile(ignoreFile) === undefined) replaceFile(ignoreFile, '*\n');
+  return paths;
+}
+
+/** Throws unless the folder is a real one, ours, and closed to everybody else's writing. */
+export function requirePrivate(folder: string): void {
+  const stat = lstatSync(folder);
+  const why = whyUnsafe(stat);
+  if (why !== undefined) {
+    throw new SmithyError('FORBIDDEN', `${folder} ${why}; refusing to use it.`, {
+      hint: 'Look who made it. If it is yours: chown it to yourself and `chmod 700` it.',
+      data: { path: folder },
+    });
+  }
+  // Readable by others is a leak, not an attack: closed without asking.
+  if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
+/** Why a folder or socket must not be trusted; undefined when it may be. */
+export function whyUnsafe(stat: Stats): string | undefined {
+  if (stat.isSymbolicLink()) return 'is a symbolic link';
+  if (process.getuid === undefined) return undefined;
+  if (stat.uid !== process.getuid()) return `belongs to another user (${stat.uid})`;
+  if (stat.isDirectory() && (stat.mode & 0o022) !== 0) return 'can be written to by others';
+  return undefined;
+}
+
+function mkdirIfMissing(folder: string): void {
+  try {
+    lstatSync(folder);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    mkdirSync(folder, { mode: 0o700 });
+  }
+}

@@ -148,11 +148,17 @@ describe('stopping the daemon', () => {
 
   it('is no error for those who ask while it stops already', async () => {
     const project = newProject();
-    await project.startDaemon();
-    const stops = await Promise.all(Array.from({ length: 4 }, () => project.cli(['stop'])));
+    const { pid, socket } = await project.startDaemon();
+    // Held still until all four are connected: one of them is first, three come too late.
+    signal(pid, 'SIGSTOP');
+    const asking = Promise.all(Array.from({ length: 4 }, () => project.cli(['stop'])));
+    await until('all are connected', () => connectionsTo(socket) === 4);
+    signal(pid, 'SIGCONT');
+    const stops = await asking;
     expect(stops.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
       stops.map(() => ({ code: 0, stderr: '' })),
     );
+    await until('the process is gone', () => !isAlive(pid));
     expect(processesOf(project.root)).toEqual([]);
   });
 
@@ -170,9 +176,11 @@ describe('stopping the daemon', () => {
   });
 
   it('answers the requests under way first', async () => {
-    const project = newProject();
-    const { git } = slowGit(project.folder);
-    const { pid } = await project.startDaemon({ env: { PATH: `${git}:${process.env['PATH'] ?? ''}` } });
+    const project = newProject(below);
+    const git = slowGit(project.folder);
+    const { pid } = await project.startDaemon({
+      env: { PATH: `${git}:${process.env['PATH'] ?? ''}` },
+    });
     const asking = await project.socket();
     const stopping = await project.socket();
     asking.send(request('slow', 'doctor'));
@@ -186,8 +194,8 @@ describe('stopping the daemon', () => {
   });
 
   it('answers a whole batch under way first', async () => {
-    const project = newProject();
-    const { git } = slowGit(project.folder);
+    const project = newProject(below);
+    const git = slowGit(project.folder);
     await project.startDaemon({ env: { PATH: `${git}:${process.env['PATH'] ?? ''}` } });
     const asking = await project.socket();
     asking.send(`[${request(1, 'doctor').trim()},${request(2, 'status').trim()}]\n`);
@@ -200,9 +208,11 @@ describe('stopping the daemon', () => {
   });
 
   it('does not fail a command that comes while it finishes what is under way', async () => {
-    const project = newProject();
-    const { git } = slowGit(project.folder);
-    const { pid } = await project.startDaemon({ env: { PATH: `${git}:${process.env['PATH'] ?? ''}` } });
+    const project = newProject(below);
+    const git = slowGit(project.folder);
+    const { pid } = await project.startDaemon({
+      env: { PATH: `${git}:${process.env['PATH'] ?? ''}` },
+    });
     const asking = await project.socket();
     asking.send(request('slow', 'doctor'));
     await until('git is being asked', () => existsSync(join(git, 'asked')));
@@ -333,13 +343,28 @@ describe('the process of the daemon', () => {
   it('keeps neither the folder it was called in nor the output of its caller', async () => {
     const project = newProject();
     const info: DaemonInfo = await project.startDaemon();
-    const links = execFileSync('readlink', [0, 1, 2].map((fd) => `/proc/${info.pid}/fd/${fd}`));
+    const links = execFileSync(
+      'readlink',
+      [0, 1, 2].map((fd) => `/proc/${info.pid}/fd/${fd}`),
+    );
     expect(links.toString().trim().split('\n')).toEqual(['/dev/null', '/dev/null', '/dev/null']);
     const cwd = execFileSync('readlink', [`/proc/${info.pid}/cwd`]);
     expect(cwd.toString().trim()).toBe('/');
     expect(argumentsOf(info.pid)).toContain(project.root);
   });
 });
+
+/** Counted by the kernel: accepted or not, each has a line besides the one that listens. */
+function connectionsTo(socket: string): number {
+  const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
+  return lines.filter((line) => line.endsWith(` ${socket}`)).length - 1;
+}
+
+/** A root with room beside it: the daemon looks for no program inside the project. */
+function below(folder: string): string {
+  mkdirSync(join(folder, 'root'));
+  return join(folder, 'root');
+}
 
 function logOf(path: string): Record<string, unknown>[] {
   return readFileSync(path, 'utf8')
@@ -349,14 +374,13 @@ function logOf(path: string): Record<string, unknown>[] {
 }
 
 /** A git that says when it is asked (`asked`) and answers when it is told to (`go`). */
-function slowGit(folder: string): { git: string } {
-  // Beside the root, not inside: the daemon would not look there.
-  const git = `${folder}-git`;
+function slowGit(folder: string): string {
+  const git = join(folder, 'slow');
   mkdirSync(git);
   writeFileSync(
     join(git, 'git'),
     `#!/bin/sh\n: > '${git}/asked'\nwhile ! [ -e '${git}/go' ] && [ -d '${git}' ]; do sleep 0.05; done\necho git version 2.99.0\n`,
     { mode: 0o755 },
   );
-  return { git };
+  return git;
 }

@@ -49,7 +49,8 @@ export class Project {
   /** Runs a command that must succeed with `--json` and gives its answer. */
   async json<T>(args: readonly string[], options: RunOptions = {}): Promise<T> {
     const { code, stdout, stderr } = await this.cli(['--json', ...args], options);
-    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code ?? 'a signal'}: ${stderr}`);
+    if (code !== 0)
+      throw new Error(`${args.join(' ')} ended with ${code ?? 'a signal'}: ${stderr}`);
     return JSON.parse(stdout) as T;
   }
 

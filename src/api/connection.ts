@@ -106,8 +106,20 @@ export class Connection {
     }
     const { envelope, bytes } = frame;
     const parsed = parseMessage(bytes, envelope);
-    if (parsed.kind === 'single') void this.#answerSingle(parsed.item, envelope);
-    else void this.#answerBatch(parsed.items);
+    const count = parsed.kind === 'single' ? 1 : parsed.items.length;
+    this.#inFlight += count;
+    const sent =
+      parsed.kind === 'single'
+        ? this.#answerSingle(parsed.item, envelope)
+        : this.#answerBatch(parsed.items);
+    void sent.finally(() => this.#settle(count));
+  }
+
+  /** Only once the answer is written is the request over: a stopping daemon waits for this. */
+  #settle(count: number): void {
+    this.#inFlight -= count;
+    if (this.#waiting.length > 0 || this.#socket.isPaused()) setImmediate(() => this.#work());
+    if (this.#inFlight === 0) this.#deps.onIdle();
   }
 
   async #answerSingle(item: Request | Refusal, envelope: Envelope): Promise<void> {
@@ -124,7 +136,6 @@ export class Connection {
   /** The body of the answer; undefined for a notification. */
   async #answer(item: Request | Refusal, envelope: Envelope): Promise<string | undefined> {
     if (isRefusal(item)) return answerBody(item.id, { error: item.error });
-    this.#inFlight++;
     try {
       const refusal = this.#deps.refuse();
       if (refusal !== undefined) throw refusal;
@@ -134,10 +145,6 @@ export class Connection {
       const error = SmithyError.from(thrown);
       if (error.code === 'INTERNAL') this.#logBug(item.method, error);
       return item.id === undefined ? undefined : answerBody(item.id, { error });
-    } finally {
-      this.#inFlight--;
-      if (this.#waiting.length > 0 || this.#socket.isPaused()) setImmediate(() => this.#work());
-      if (this.#inFlight === 0) this.#deps.onIdle();
     }
   }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { openSync, closeSync } from 'node:fs';
 import { devNull } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SmithyError, type WireError } from '../core/errors.js';
 import { safeEnvironment, type Environment } from '../core/environment.js';
@@ -26,17 +27,25 @@ export interface ReachOptions {
   readonly onEvent?: (event: StreamedEvent) => void;
 }
 
-/** A daemon that was just killed, or just began, needs a moment; beyond this something is wrong. */
+/** A daemon that ends as soon as it is ready: beyond this many something is wrong. */
 const ATTEMPTS = 5;
+/** Another one is starting, or still answers what is under way before it ends. */
+const PATIENCE_MS = 20_000;
+const LOOK_AGAIN_MS = 100;
 
 /** Connects to the project's daemon, starting one when there is none and that is wanted. */
 export async function reachDaemon(options: ReachOptions): Promise<Reached> {
+  const end = performance.now() + PATIENCE_MS;
   let started = false;
-  for (let attempt = 1; ; attempt++) {
+  let attempts = 0;
+  for (;;) {
     const reached = await tryReach(options);
     if (reached !== undefined) return { ...reached, started };
-    if (options.startFrom === undefined || attempt === ATTEMPTS) throw unavailable(options.root);
+    const isOver = attempts === ATTEMPTS || performance.now() > end;
+    if (options.startFrom === undefined || isOver) throw unavailable(options.root);
     started = await startInBackground(options, options.startFrom);
+    if (started) attempts++;
+    else await pause(LOOK_AGAIN_MS);
   }
 }
 
@@ -44,16 +53,17 @@ export async function reachDaemon(options: ReachOptions): Promise<Reached> {
 export async function tryReach(
   options: ReachOptions,
 ): Promise<{ wire: Wire; daemon: DaemonFile } | undefined> {
-  const daemon = readDaemonFile(statePaths(options.root).daemon);
-  if (daemon === undefined) return undefined;
   try {
+    const daemon = readDaemonFile(statePaths(options.root).daemon);
+    // A folder that was copied with its state names the daemon of the original.
+    if (daemon?.root !== options.root) return undefined;
     requirePrivate(statePaths(options.root).run);
     requireTrustedSocket(daemon.socket);
     return { wire: await openWire(daemon.socket, options.onEvent), daemon };
   } catch (error) {
     // The file of a daemon that was killed: no socket any more, or nobody behind it.
-    if (hasCode(error, 'ENOENT', 'ECONNREFUSED', 'ENOTSOCK')) return undefined;
-    throw error;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ECONNREFUSED', 'ENOTSOCK')) return undefined;
+    throw hasCode(error, 'EACCES', 'EPERM') ? notYours(options.root, error) : error;
   }
 }
 
@@ -110,6 +120,14 @@ async function spawnDaemon(
 
 function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+function notYours(root: string, cause: unknown): SmithyError {
+  return new SmithyError('FORBIDDEN', `The daemon of ${root} is closed to this user.`, {
+    hint: 'Only the user who started it may talk to it.',
+    data: { root },
+    cause,
+  });
 }
 
 function unavailable(root: string): SmithyError {

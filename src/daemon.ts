@@ -21,7 +21,7 @@ import { openSettingsFile } from './host/settings-file.js';
 import { replaceFile } from './host/small-files.js';
 import { protectSocket, takeSocketPlace } from './host/socket-place.js';
 import { prepareStateFolder } from './host/state-folder.js';
-import { watchState } from './host/state-watch.js';
+import { holdState, watchState } from './host/state-watch.js';
 import { packageVersion } from './host/version.js';
 import { createEventStream } from './workspace/event-stream.js';
 import { createMetrics } from './workspace/metrics.js';
@@ -55,7 +55,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   if (options.force !== true) requireSensibleRoot(root);
   const host = readHost(root);
   const paths = prepareStateFolder(root);
-  const undo: (() => void | Promise<void>)[] = [];
+  const undo: (() => unknown)[] = [];
   const unwind = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step();
   };
@@ -63,13 +63,17 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const lock = tryLock(paths.lock);
     if (lock === undefined) throw alreadyRunning(root, readDaemonFile(paths.daemon));
     undo.push(() => lock.release());
+    const isOurs = holdState(paths);
+    // What was put in our place is another daemon's: not ours to take away.
+    const undoIfOurs = (step: () => void): unknown => undo.push(() => isOurs() && step());
 
     const log = openLogFile({ path: paths.log, clock: systemClock, least: host.logLevel });
     undo.push(() => log.close());
 
     const previous = readDaemonFile(paths.daemon)?.socket;
     const place = takeSocketPlace({ paths, runtimeFolders: host.runtimeFolders, previous });
-    undo.push(() => place.remove());
+    if (place.isMoved) undo.push(() => place.remove());
+    else undoIfOurs(() => place.remove());
 
     const version = packageVersion();
     const metrics = createMetrics();
@@ -100,15 +104,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     undo.push(() => socket.close(DRAIN_MS));
 
     undo.push(
-      watchState(paths, place.address, {
-        socketGone: () => void socket.reopen(),
-        stateGone: () => void stop('the state folder was removed'),
-        configChanged: () => void workspace.reloadConfig(),
-      }),
+      watchState(
+        { paths, address: place.address, isOurs },
+        {
+          socketGone: () => void socket.reopen().catch(() => stop('the socket cannot be made')),
+          stateGone: () => void stop('the state folder was removed'),
+          configChanged: () => void workspace.reloadConfig(),
+        },
+      ),
     );
 
     replaceFile(paths.token, `${randomBytes(32).toString('base64url')}\n`);
-    undo.push(() => rmSync(paths.token, { force: true }));
+    undoIfOurs(() => rmSync(paths.token, { force: true }));
 
     const info: DaemonFile = {
       pid: process.pid,
@@ -120,7 +127,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       started_at: new Date(systemClock.now()).toISOString(),
     };
     writeDaemonFile(paths.daemon, info);
-    undo.push(() => removeDaemonFile(paths.daemon));
+    undoIfOurs(() => removeDaemonFile(paths.daemon));
     log.write('info', 'ready', { root, version, pid: process.pid, socket: place.address });
 
     const stopping = signal();

@@ -13,6 +13,8 @@ const LONGEST_SOCKET_PATH = 100;
 
 export interface SocketPlace {
   readonly address: string;
+  /** Not in the state folder, but in one of its own. */
+  readonly isMoved: boolean;
   /** Takes the socket, and the folder made for it, away again. */
   remove(): void;
 }
@@ -28,17 +30,21 @@ export interface PlaceRequest {
 /** To be called by the holder of the project's lock only: every socket found is stale. */
 export function takeSocketPlace({ paths, runtimeFolders, previous }: PlaceRequest): SocketPlace {
   if (process.platform === 'win32')
-    return { address: pipeName(paths.run), remove: () => undefined };
+    return { address: pipeName(paths.run), isMoved: true, remove: () => undefined };
   if (previous !== undefined && previous !== paths.socket) removeMovedSocket(previous);
   if (Buffer.byteLength(paths.socket) <= LONGEST_SOCKET_PATH) {
     clearStaleSocket(paths.socket);
-    return { address: paths.socket, remove: () => removeSocket(paths.socket) };
+    return {
+      address: paths.socket,
+      isMoved: false,
+      remove: () => removeSocket(paths.socket),
+    };
   }
   // A fresh random folder: nobody can have occupied its name before us.
   const folder = mkdtempSync(join(shortFolder(runtimeFolders), 'smithyd-'));
   requirePrivate(folder);
   const address = join(folder, 's.sock');
-  return { address, remove: () => removeMovedSocket(address) };
+  return { address, isMoved: true, remove: () => removeMovedSocket(address) };
 }
 
 export function protectSocket(address: string): void {

@@ -48,7 +48,7 @@ export function prepareStateFolder(root: string): StatePaths {
 /** Throws unless the folder is a real one, ours, and closed to everybody else's writing. */
 export function requirePrivate(folder: string): void {
   const stat = lstatSync(folder);
-  const why = whyUnsafe(stat);
+  const why = whyUnsafe(stat) ?? (stat.isDirectory() ? undefined : 'is not a folder');
   if (why !== undefined) {
     throw new SmithyError('FORBIDDEN', `${folder} ${why}; refusing to use it.`, {
       hint: 'Look who made it. If it is yours: chown it to yourself and `chmod 700` it.',

@@ -1,25 +1,50 @@
-import { existsSync, watch, type FSWatcher } from 'node:fs';
+import { existsSync, statSync, watch, type FSWatcher } from 'node:fs';
 import { basename } from 'node:path';
 import type { StatePaths } from './state-folder.js';
 
 export interface StateListener {
   /** The socket's file is gone while we listen: nobody new can reach us. */
   socketGone(): void;
-  /** The state folder is gone: there is nothing left to be the daemon of. */
+  /** The state folder is gone, or another one is in its place: we are nobody's daemon any more. */
   stateGone(): void;
   configChanged(): void;
 }
 
+export interface WatchedState {
+  readonly paths: StatePaths;
+  readonly address: string;
+  readonly isOurs: () => boolean;
+}
+
+/** Whoever deletes the whole folder deletes the socket a moment before the rest. */
+const SOCKET_GRACE_MS = 100;
+
+/**
+ * Tells whether the state folder is still the one we took. The lock file is open as long as we
+ * live, so its number cannot be given to another one.
+ */
+export function holdState({ lock }: StatePaths): () => boolean {
+  const { ino, dev } = statSync(lock);
+  return () => {
+    const stat = statSync(lock, { throwIfNoEntry: false });
+    return stat?.ino === ino && stat.dev === dev;
+  };
+}
+
 /** Notices what others do to our own folder. Costs nothing while nothing happens. */
-export function watchState(
-  paths: StatePaths,
-  address: string,
-  listener: StateListener,
-): () => void {
+export function watchState(watched: WatchedState, listener: StateListener): () => void {
+  const { paths, address, isOurs } = watched;
+  let grace: NodeJS.Timeout | undefined;
+  const lookAtSocket = (): void => {
+    if (!isOurs()) listener.stateGone();
+    else if (!existsSync(address)) listener.socketGone();
+  };
   const look = (file: string | null): void => {
-    if (!existsSync(paths.run)) listener.stateGone();
-    else if (file === basename(address) && !existsSync(address)) listener.socketGone();
-    else if (file === basename(paths.config)) listener.configChanged();
+    if (!isOurs()) listener.stateGone();
+    else if (file === basename(address)) {
+      clearTimeout(grace);
+      grace = setTimeout(lookAtSocket, SOCKET_GRACE_MS);
+    } else if (file === basename(paths.config)) listener.configChanged();
   };
   const watchers: FSWatcher[] = [paths.state, paths.run].map((folder) => {
     const watcher = watch(folder, { persistent: false }, (_, file) => look(file));
@@ -28,6 +53,7 @@ export function watchState(
     return watcher;
   });
   return () => {
+    clearTimeout(grace);
     for (const watcher of watchers) watcher.close();
   };
 }

@@ -12,7 +12,7 @@ export async function stop(globals: GlobalFlags): Promise<number> {
   const reached = await tryReach({ root });
   if (reached !== undefined) {
     const { wire, daemon } = reached;
-    await wire.call('shutdown', {}, STOP_TIMEOUT_MS);
+    await wire.call('shutdown', {}, STOP_TIMEOUT_MS).catch(unlessStopping);
     // The daemon keeps this one connection until its process is gone.
     await within(STOP_TIMEOUT_MS, wire.closed, daemon.pid);
   }
@@ -23,6 +23,12 @@ export async function stop(globals: GlobalFlags): Promise<number> {
     process.stdout.write(`${what} ${printable(root)}.\n`);
   }
   return 0;
+}
+
+/** Somebody else asked a moment before us: the end is the same. */
+function unlessStopping(thrown: unknown): void {
+  const { code } = SmithyError.from(thrown);
+  if (code !== 'SHUTTING_DOWN' && code !== 'DAEMON_UNAVAILABLE') throw thrown;
 }
 
 async function within(milliseconds: number, ended: Promise<void>, pid: number): Promise<void> {

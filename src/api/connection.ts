@@ -68,8 +68,12 @@ export class Connection {
     return this.#inFlight;
   }
 
-  end(): void {
-    this.#socket.end();
+  /** Resolves when the client has taken everything, or is gone. */
+  end(): Promise<void> {
+    if (this.#socket.destroyed) return Promise.resolve();
+    const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+    this.#socket.destroySoon();
+    return closed;
   }
 
   destroy(): void {
@@ -77,8 +81,10 @@ export class Connection {
   }
 
   #receive(chunk: Buffer): void {
-    this.#waiting.push(...this.#splitter.push(chunk));
-    this.#watchPartialFrame();
+    const frames = this.#splitter.push(chunk);
+    // What is held now began with this chunk: a busy client always has some frame half sent.
+    if (frames.length > 0) this.#forgetPartialFrame();
+    this.#waiting.push(...frames);
     this.#work();
   }
 
@@ -89,8 +95,14 @@ export class Connection {
       if (frame === undefined) break;
       this.#take(frame);
     }
-    if (this.#waiting.length > 0 || !this.#hasRoom()) this.#socket.pause();
-    else this.#socket.resume();
+    if (this.#waiting.length > 0 || !this.#hasRoom()) {
+      this.#socket.pause();
+      // The rest may be here already; it is us who do not read it.
+      this.#forgetPartialFrame();
+    } else {
+      this.#socket.resume();
+      this.#watchPartialFrame();
+    }
   }
 
   #hasRoom(): boolean {
@@ -101,7 +113,7 @@ export class Connection {
   #take(frame: Frame): void {
     if (frame.kind === 'too_large') {
       const error = frameTooLarge(this.#deps.limits.maxFrameBytes());
-      this.#send(frameAnswer('jsonrpc', answerBody(null, { error })));
+      this.#send(frameAnswer(frame.envelope, answerBody(null, { error })));
       return;
     }
     const { envelope, bytes } = frame;
@@ -181,12 +193,13 @@ export class Connection {
   }
 
   #watchPartialFrame(): void {
-    if (!this.#splitter.isPartial) {
-      clearTimeout(this.#partialTimer);
-      this.#partialTimer = undefined;
-      return;
-    }
-    this.#partialTimer ??= setTimeout(() => this.#giveUp(), this.#deps.limits.partialFrameMs);
+    if (!this.#splitter.isPartial) this.#forgetPartialFrame();
+    else this.#partialTimer ??= setTimeout(() => this.#giveUp(), this.#deps.limits.partialFrameMs);
+  }
+
+  #forgetPartialFrame(): void {
+    clearTimeout(this.#partialTimer);
+    this.#partialTimer = undefined;
   }
 
   #giveUp(): void {
@@ -195,16 +208,18 @@ export class Connection {
       data: { retry_after_ms: 0 },
     });
     this.#send(frameAnswer('jsonrpc', answerBody(null, { error })));
-    this.#socket.end();
     this.#socket.destroySoon();
   }
 
   #timeOut(): void {
-    if (this.#inFlight === 0) this.#socket.end();
+    if (this.#inFlight > 0) return;
+    // Whoever has not read for so long will not: waiting for the rest to be taken has no end.
+    if (this.#socket.writableLength > 0) this.destroy();
+    else this.#socket.destroySoon();
   }
 
   #gone(): void {
-    clearTimeout(this.#partialTimer);
+    this.#forgetPartialFrame();
     this.#waiting.length = 0;
     for (const release of this.#releases.splice(0)) release();
   }

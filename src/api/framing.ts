@@ -4,7 +4,7 @@ export type Envelope = 'jsonrpc' | 'node-ipc';
 export type Frame =
   | { readonly kind: 'whole'; readonly envelope: Envelope; readonly bytes: Buffer }
   /** The frame passed the limit; its bytes were dropped up to its end, the next frame is sound. */
-  | { readonly kind: 'too_large' };
+  | { readonly kind: 'too_large'; readonly envelope: Envelope };
 
 const NEWLINE = 0x0a;
 const FORM_FEED = 0x0c;
@@ -42,35 +42,33 @@ export class FrameSplitter {
       if (isLine) newline = chunk.indexOf(NEWLINE, start);
       else formFeed = chunk.indexOf(FORM_FEED, start);
     }
-    if (start < chunk.length && this.#hold(chunk.subarray(start)))
-      frames.push({ kind: 'too_large' });
+    if (start < chunk.length) this.#hold(chunk.subarray(start));
     return frames;
   }
 
   #finish(tail: Buffer, envelope: Envelope): Frame | undefined {
     if (this.#dropping) {
       this.#dropping = false;
-      return undefined;
+      return { kind: 'too_large', envelope };
     }
     const size = this.#heldBytes + tail.length;
     const bytes = this.#heldBytes === 0 ? tail : Buffer.concat([...this.#held, tail], size);
     this.#release();
-    if (size > this.#limit()) return { kind: 'too_large' };
+    if (size > this.#limit()) return { kind: 'too_large', envelope };
     return isBlank(bytes) ? undefined : { kind: 'whole', envelope, bytes };
   }
 
-  /** Keeps the start of a frame; true when it just became too large and is dropped instead. */
-  #hold(part: Buffer): boolean {
-    if (this.#dropping) return false;
+  /** Keeps the start of a frame, or drops it once it is too large: its end tells whom to tell. */
+  #hold(part: Buffer): void {
+    if (this.#dropping) return;
     if (this.#heldBytes + part.length > this.#limit()) {
       this.#release();
       this.#dropping = true;
-      return true;
+      return;
     }
     // A copy: the chunk may be 64 KiB of which these are the last three bytes.
     this.#held.push(Buffer.from(part));
     this.#heldBytes += part.length;
-    return false;
   }
 
   #release(): void {

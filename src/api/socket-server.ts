@@ -70,19 +70,23 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     async close(deadlineMs) {
       stopping = true;
       server?.close();
-      await quiet(deadlineMs);
-      for (const connection of connections) if (!connection.lingers) connection.end();
+      const deadline = after(deadlineMs);
+      await Promise.race([quiet(), deadline.passed]);
+      const leaving = [...connections].filter(({ lingers }) => !lingers);
+      await Promise.race([Promise.all(leaving.map((one) => one.end())), deadline.passed]);
+      deadline.cancel();
+      for (const connection of leaving) connection.destroy();
     },
   };
 
-  function quiet(deadlineMs: number): Promise<void> {
+  function quiet(): Promise<void> {
     if (isQuiet()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, deadlineMs);
-      onQuiet = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    return new Promise((resolve) => (onQuiet = resolve));
   }
+}
+
+function after(milliseconds: number): { passed: Promise<void>; cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  return { passed, cancel: () => clearTimeout(timer) };
 }

@@ -207,6 +207,26 @@ describe('stopping the daemon', () => {
     expect(frame?.batch?.map(({ id, error }) => ({ id, error }))).toEqual([{ id: 1 }, { id: 2 }]);
   });
 
+  it('sends all of its answers to a client that reads them late', async () => {
+    const project = newProject();
+    const { pid } = await project.startDaemon();
+    const late = await project.socket();
+    const other = await project.socket();
+    const include = Array.from({ length: 1000 }, (_, at) => `${at}${'x'.repeat(2000)}`);
+    await other.call('update_config', { include });
+    late.net.pause();
+    for (const id of [1, 2, 3, 4]) late.send(request(id, 'get_config'));
+    await until('all four are answered', async () => {
+      const { result } = await other.call('get_metrics');
+      return String(result?.['text']).includes('{method="get_config",outcome="ok"} 4');
+    });
+    signal(pid, 'SIGTERM');
+    await until('stopping has begun', () => !existsSync(project.path('run/daemon.json')));
+    late.net.resume();
+    const frames = await late.frames(4);
+    expect(frames.map(({ id }) => id)).toEqual([1, 2, 3, 4]);
+  });
+
   it('does not fail a command that comes while it finishes what is under way', async () => {
     const project = newProject(below);
     const git = slowGit(project.folder);

@@ -32,7 +32,7 @@ async function refusals(project: Project, args: readonly string[] = []): Promise
     expect(error.code).toBe('FORBIDDEN');
     said.push(error.message);
   }
-  expect(processesOf(project.root)).toEqual([]);
+  await until('no daemon is left', () => processesOf(project.root).length === 0);
   return said;
 }
 

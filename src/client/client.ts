@@ -35,13 +35,18 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   let wire: Promise<Wire> | undefined;
   let isClosed = false;
+  const subscriptions = new Set<() => Promise<void>>();
 
   /** The open connection, or a new one: a daemon that was stopped or killed comes back here. */
   async function connection(): Promise<Wire> {
+    const known = wire;
+    const present = await known?.catch(() => undefined);
     if (isClosed) throw new SmithyError('DAEMON_UNAVAILABLE', 'This client was closed.');
-    const present = await wire?.catch(() => undefined);
     if (present?.isOpen === true) return present;
-    wire = reachDaemon(options).then((reached) => reached.wire);
+    // Another call may have begun to reach it while this one looked.
+    if (wire === undefined || wire === known) {
+      wire = reachDaemon(options).then((reached) => reached.wire);
+    }
     return wire;
   }
 
@@ -50,8 +55,14 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   }
 
   const own = {
-    subscribe: (params: Params<'subscribe'>, listener: EventListener) =>
-      subscribeForGood({ options, timeoutMs, params, listener }),
+    async subscribe(params: Params<'subscribe'>, listener: EventListener) {
+      const end = await subscribeForGood({ options, timeoutMs, params, listener });
+      subscriptions.add(end);
+      return async () => {
+        subscriptions.delete(end);
+        await end();
+      };
+    },
 
     async withEdit<T>(files: readonly string[], write: () => Promise<T>): Promise<T> {
       const { edit_id } = (await call('start_edit', { files })) as { edit_id: string };
@@ -67,6 +78,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
 
     async close() {
       isClosed = true;
+      await Promise.all([...subscriptions].map((end) => end()));
       const last = await wire?.catch(() => undefined);
       last?.close();
       await last?.closed;
@@ -97,32 +109,38 @@ async function subscribeForGood(standing: Standing): Promise<() => Promise<void>
   let since = params.since;
   let isOver = false;
   let wire: Wire;
+  let retry: NodeJS.Timeout | undefined;
 
-  async function open(): Promise<void> {
+  async function open(startFrom: ClientOptions['startFrom']): Promise<void> {
     const onEvent = (event: StreamedEvent): void => {
       since = event.cursor;
       listener(event);
     };
-    wire = (await reachDaemon({ ...options, onEvent })).wire;
+    wire = (await reachDaemon({ ...options, startFrom, onEvent })).wire;
     const request = since === undefined ? params : { ...params, since };
     const answer = (await wire.call('subscribe', request, timeoutMs)) as Answer<'subscribe'>;
     since ??= answer.cursor;
     void wire.closed.then(() => reopen(FIRST_RETRY_MS));
+    if (isOver) wire.close();
   }
 
-  /** A daemon that is away for a while must not cost more than a look every few seconds. */
+  /**
+   * Somebody stopped the daemon, and listening is no reason to start it against their will. One
+   * that is away for a while must not cost more than a look every few seconds.
+   */
   async function reopen(retryMs: number): Promise<void> {
     if (isOver) return;
     try {
-      await open();
+      await open(undefined);
     } catch {
-      setTimeout(() => void reopen(Math.min(retryMs * 2, SLOWEST_RETRY_MS)), retryMs).unref();
+      retry = setTimeout(() => void reopen(Math.min(retryMs * 2, SLOWEST_RETRY_MS)), retryMs);
     }
   }
 
-  await open();
+  await open(options.startFrom);
   return async () => {
     isOver = true;
+    clearTimeout(retry);
     wire.close();
     await wire.closed;
   };

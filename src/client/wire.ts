@@ -55,10 +55,19 @@ export async function openWire(
       onEvent(message.params as StreamedEvent);
       return;
     }
+    if (message.id === null && message.error !== undefined) {
+      refuseAll(message.error);
+      return;
+    }
     const waiter = typeof message.id === 'number' ? take(message.id) : undefined;
     if (waiter === undefined) return;
     if (message.error === undefined) waiter.resolve(message.result);
     else waiter.reject(SmithyError.fromWire(message.error));
+  }
+
+  /** The daemon could not read a frame, and so not tell whose it was: nobody may wait for ever. */
+  function refuseAll(error: WireError): void {
+    for (const id of [...waiters.keys()]) take(id)?.reject(SmithyError.fromWire(error));
   }
 
   function take(id: number): Waiter | undefined {

@@ -1,6 +1,6 @@
 import type { Answer } from '../api/table.js';
 import { wantsColour } from '../config.js';
-import { bytes, columns, duration, paint, printable } from './text.js';
+import { bytes, columns, duration, paint, printable, printableJson } from './text.js';
 
 /** The answer for a person; methods without a form of their own are printed as they are. */
 export function render(method: string, answer: Readonly<Record<string, unknown>>): string {
@@ -13,7 +13,7 @@ export function render(method: string, answer: Readonly<Record<string, unknown>>
     case 'get_metrics':
       return (answer as unknown as Answer<'get_metrics'>).text;
     default:
-      return `${JSON.stringify(answer, null, 2)}\n`;
+      return printableJson(answer, 2);
   }
 }
 

@@ -5,6 +5,7 @@ import { didYouMean, nearest } from '../core/nearest.js';
 import { readParams, type GlobalFlags } from './args.js';
 import { callDaemon } from './daemon-call.js';
 import { LOCAL_COMMANDS } from './local.js';
+import { printableJson } from './text.js';
 
 /** Runs one command line and answers its exit code. */
 export async function run(globals: GlobalFlags, words: readonly string[]): Promise<number> {
@@ -34,7 +35,7 @@ async function callMethod(
   const params = readParams(command, words);
   if (globals.dialog !== undefined) params['dialog_id'] = globals.dialog;
   const answer = await callDaemon(globals, command.method, params);
-  if (globals.json) return print(`${JSON.stringify(answer)}\n`);
+  if (globals.json) return print(printableJson(answer));
   const { render } = await import('./render.js');
   return print(render(command.method, answer as Record<string, unknown>));
 }

@@ -15,6 +15,11 @@ export function printable(text: string): string {
   });
 }
 
+/** JSON for a terminal or a program: our way to escape is JSON's own, so it means the same. */
+export function printableJson(value: unknown, indent = 0): string {
+  return `${printable(JSON.stringify(value, null, indent))}\n`;
+}
+
 export function bytes(count: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let value = count;

@@ -1,6 +1,7 @@
 import { SmithyError } from '../../core/errors.js';
 import type { GlobalFlags } from '../args.js';
 import { callDaemon } from '../daemon-call.js';
+import { printableJson } from '../text.js';
 
 /** For scripts, and for methods that have no command of their own. */
 export async function call(globals: GlobalFlags, words: readonly string[]): Promise<number> {
@@ -11,7 +12,7 @@ export async function call(globals: GlobalFlags, words: readonly string[]): Prom
     });
   }
   const answer = await callDaemon(globals, method, readJson(params) as Record<string, unknown>);
-  process.stdout.write(`${JSON.stringify(answer, null, globals.json ? 0 : 2)}\n`);
+  process.stdout.write(printableJson(answer, globals.json ? 0 : 2));
   return 0;
 }
 

@@ -1,6 +1,7 @@
 import { SmithyError } from '../../core/errors.js';
 import type { GlobalFlags } from '../args.js';
 import { callDaemon } from '../daemon-call.js';
+import { printableJson } from '../text.js';
 
 export async function configSet(globals: GlobalFlags, words: readonly string[]): Promise<number> {
   const [key, ...value] = words;
@@ -11,8 +12,8 @@ export async function configSet(globals: GlobalFlags, words: readonly string[]):
   }
   const patch = nested(key, readValue(value[0] ?? ''));
   const config = await callDaemon(globals, 'update_config', patch);
-  if (globals.json) process.stdout.write(`${JSON.stringify(config)}\n`);
-  else process.stdout.write(`${key} = ${JSON.stringify(at(config, key))}\n`);
+  if (globals.json) process.stdout.write(printableJson(config));
+  else process.stdout.write(`${key} = ${printableJson(at(config, key))}`);
   return 0;
 }
 

@@ -5,7 +5,7 @@ import { SmithyError } from '../../core/errors.js';
 import { findRoot, requireSensibleRoot } from '../../host/find-root.js';
 import { reachDaemon } from '../../client/reach.js';
 import type { GlobalFlags } from '../args.js';
-import { printable } from '../text.js';
+import { printable, printableJson } from '../text.js';
 
 /** The descriptor on which the one who started us waits for one line. */
 const REPORT = 3;
@@ -35,7 +35,7 @@ async function background(root: string, globals: GlobalFlags): Promise<number> {
   });
   wire.close();
   if (globals.json) {
-    process.stdout.write(`${JSON.stringify({ ...daemon, started })}\n`);
+    process.stdout.write(printableJson({ ...daemon, started }));
     return 0;
   }
   const what = started ? 'started for' : 'was running already for';

@@ -4,7 +4,7 @@ import type { StreamedEvent } from '../../core/events.js';
 import { findRoot } from '../../host/find-root.js';
 import { createClient } from '../../client/client.js';
 import type { GlobalFlags } from '../args.js';
-import { printable } from '../text.js';
+import { printable, printableJson } from '../text.js';
 
 /** The live feed. It outlives restarts of the daemon; Ctrl-C ends it. */
 export async function watch(globals: GlobalFlags, words: readonly string[]): Promise<number> {
@@ -13,7 +13,7 @@ export async function watch(globals: GlobalFlags, words: readonly string[]): Pro
   const client = await createClient({ root, startFrom: processEnvironment, force: globals.force });
   const filter = types.length === 0 ? {} : { types: types as StreamedEvent['type'][] };
   const end = await client.subscribe(filter, (event) => {
-    process.stdout.write(globals.json ? `${JSON.stringify(event)}\n` : `${describe(event)}\n`);
+    process.stdout.write(globals.json ? printableJson(event) : `${describe(event)}\n`);
   });
   if (!globals.json) process.stderr.write(`Listening to ${printable(root)}; Ctrl-C ends it.\n`);
   await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));

@@ -1,0 +1,282 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { plainEnvironment, run, signal, type Outcome } from '../support/processes.js';
+import { CLI, projectsPerTest, type Project } from '../support/project.js';
+import { soon, until } from '../support/until.js';
+
+const newProject = projectsPerTest();
+const smithyd = (...words: string[]): Promise<Outcome> => run([process.execPath, CLI, ...words]);
+const hasScript = spawnSync('script', ['--version'], { stdio: 'ignore' }).status === 0;
+const onTerminal = hasScript ? it : it.skip;
+
+describe('help', () => {
+  it.each([[['--help']], [['help']], [[]]])('%j lists every command and flag', async (words) => {
+    const { code, stdout, stderr } = await smithyd(...words);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const commands = [
+      'start',
+      'stop',
+      'status',
+      'doctor',
+      'config get',
+      'config set',
+      'watch',
+      'call',
+    ];
+    for (const command of [...commands, '--root DIR', '--json', '--force', '--version']) {
+      expect(stdout).toContain(`  ${command} `);
+    }
+  });
+
+  it.each([
+    ['start', '--foreground'],
+    ['doctor', '--repair'],
+    ['config set', 'KEY VALUE'],
+    ['watch', '--type TYPE'],
+    ['call', 'METHOD [JSON]'],
+  ])('of %s tells how it is used', async (command, usage) => {
+    const { code, stdout } = await smithyd(...command.split(' '), '--help');
+    expect(code).toBe(0);
+    expect(stdout.split('\n')[0]).toContain(`smithyd ${command}`);
+    expect(stdout).toContain(usage);
+    expect((await smithyd('help', ...command.split(' '))).stdout).toBe(stdout);
+  });
+
+  it('of a group shows its commands', async () => {
+    const { stdout } = await smithyd('config', '--help');
+    expect(stdout).toContain('smithyd config get');
+    expect(stdout).toContain('smithyd config set');
+  });
+
+  it('starts no daemon and makes no folder', async () => {
+    const project = newProject();
+    await project.cli(['status', '--help']);
+    await project.cli(['--version']);
+    expect(existsSync(project.path())).toBe(false);
+  });
+});
+
+describe('a wrong command line', () => {
+  it.each([
+    [['stauts'], '"status"'],
+    [['config', 'gt'], 'Did you mean "config get"'],
+    [['conf'], '"config get"'],
+    [['status', 'extra'], 'takes no "extra"'],
+    [['doctor', '--repar'], 'Did you mean "--repair"'],
+    [['start', '--forground'], 'start does not know --forground'],
+    [['config', 'set', 'http.enabled'], 'needs a key and a value'],
+    [['call'], 'needs a method'],
+    [['call', 'status', '{bad'], 'is not JSON'],
+    [['watch', '--tpye', 'x'], '--type TYPE'],
+    [['status', '--root'], '--root needs a value'],
+  ])('%j ends with 2 and says what was meant', async (words, hint) => {
+    const project = newProject();
+    const { code, stdout, stderr } = await project.cli(words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(hint);
+    expect(existsSync(project.path())).toBe(false);
+  });
+
+  it('is told as JSON to a program', async () => {
+    const { code, stdout, stderr } = await smithyd('--json', 'stauts');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(JSON.parse(stderr)).toEqual({
+      error: {
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining('stauts'),
+        hint: expect.stringContaining('"status"'),
+      },
+    });
+  });
+});
+
+describe('exit codes follow the error table', () => {
+  it.each([
+    [2, ['call', 'no_such_method']],
+    [2, ['call', 'status', '{"no":1}']],
+    [2, ['call', 'status', '[]']],
+    [2, ['call', 'status', '{"__proto__":1}']],
+    [2, ['config', 'set', 'http.enabled', '5']],
+    [2, ['config', 'set', '__proto__.x', '5']],
+    [0, ['call', 'status']],
+  ])('%d for %j', async (expected, words) => {
+    const project = newProject();
+    const { code, stderr } = await project.cli(words);
+    expect({ code, stderr }).toMatchObject({ code: expected });
+    expect(stderr === '').toBe(expected === 0);
+  });
+
+  it('69 when the daemon dies before it answers', async () => {
+    const project = newProject((folder) => {
+      mkdirSync(join(folder, 'root'));
+      return join(folder, 'root');
+    });
+    const asked = join(project.folder, 'asked');
+    // A git that never answers, until its folder is taken away.
+    const git = `#!/bin/sh\n: > '${asked}'\nwhile [ -e '${asked}' ]; do sleep 0.05; done\n`;
+    mkdirSync(join(project.folder, 'bin'));
+    writeFileSync(join(project.folder, 'bin/git'), git, { mode: 0o755 });
+    const path = `${join(project.folder, 'bin')}:${process.env['PATH'] ?? ''}`;
+    const { pid } = await project.startDaemon({ env: { PATH: path } });
+    const asking = project.cli(['doctor']);
+    await until('git is being asked', () => existsSync(asked));
+    signal(pid, 'SIGKILL');
+    expect((await asking).code).toBe(69);
+  });
+});
+
+describe('output', () => {
+  it('is the answer of the method, on one line, with --json', async () => {
+    const project = newProject();
+    const { stdout } = await project.cli(['status', '--json']);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({ root: project.root, protocol: 1, edits_open: 0 });
+  });
+
+  it('is for people without it', async () => {
+    const project = newProject();
+    const { stdout } = await project.cli(['status']);
+    expect(stdout).toMatch(/^project +\/.*\ndaemon +smithyd \d.*process \d+, up \d+ s\n/u);
+  });
+
+  it('has no colours in a pipe', async () => {
+    const project = newProject();
+    const { stdout } = await project.cli(['doctor']);
+    expect(stdout).toContain('ok');
+    expect(stdout).not.toContain('\u001b');
+    expect((await project.cli(['stauts'])).stderr).not.toContain('\u001b');
+  });
+
+  onTerminal('has colours on a terminal, unless NO_COLOR says no', async () => {
+    const project = newProject();
+    const line = `'${process.execPath}' '${CLI}' --root '${project.root}' doctor`;
+    const words = ['script', '-qec', line, '/dev/null'];
+    const coloured = await run(words, { env: { TERM: 'xterm' } });
+    expect(coloured.stdout).toContain('\u001b[32mok');
+    const plain = await run(words, { env: { TERM: 'xterm', NO_COLOR: '1' } });
+    expect(plain.stdout).toContain('ok');
+    expect(plain.stdout).not.toContain('\u001b[');
+    const dumb = await run(words, { env: { TERM: 'dumb' } });
+    expect(dumb.stdout).not.toContain('\u001b[');
+  });
+
+  const nasty = 'a\u001b[31m\u009b\u202e\u200bb\r';
+  const steering = /[\u001b\u009b\u202e\u200b\r]/u;
+
+  it('cannot be steered by the name of a folder', async () => {
+    const project = newProject((folder) => {
+      mkdirSync(join(folder, nasty));
+      return join(folder, nasty);
+    });
+    for (const words of [['start'], ['status'], ['doctor'], ['stop'], ['start', '--no']]) {
+      const { stdout, stderr } = await project.cli(words);
+      expect({ words, output: stdout + stderr }).toEqual({
+        words,
+        output: expect.not.stringMatching(steering),
+      });
+    }
+  });
+
+  it('cannot be steered by a setting that came with the project', async () => {
+    const project = newProject();
+    mkdirSync(project.path(), { mode: 0o700 });
+    writeFileSync(project.path('config.json'), JSON.stringify({ include: [nasty], [nasty]: 1 }));
+    for (const words of [
+      ['status'],
+      ['config', 'get'],
+      ['config', 'get', '--json'],
+      ['call', 'get_config'],
+      ['config', 'set', 'exclude', JSON.stringify([nasty])],
+    ]) {
+      const { code, stdout, stderr } = await project.cli(words);
+      expect({ words, code, output: stdout + stderr }).toEqual({
+        words,
+        code: 0,
+        output: expect.not.stringMatching(steering),
+      });
+    }
+    const config = await project.json<{ include: string[] }>(['config', 'get']);
+    expect(config.include).toEqual([nasty]);
+  });
+
+  it('that nobody reads ends the command quietly', async () => {
+    const project = newProject();
+    await project.startDaemon();
+    const line = `'${process.execPath}' '${CLI}' --root '${project.root}' metrics | true`;
+    const { code, stderr } = await run(['sh', '-c', line]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+});
+
+describe('config set', () => {
+  it.each([
+    ['edits.ttlMs', '1234', 1234],
+    ['http.enabled', 'false', false],
+    ['trackHidden', 'all', 'all'],
+    ['exclude', '["a","b"]', ['a', 'b']],
+  ])('%s %s is kept', async (key, text, value) => {
+    const project = newProject();
+    const { code, stdout } = await project.cli(['config', 'set', key, text]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${key} = ${JSON.stringify(value)}\n` });
+    const config = await project.json<Record<string, unknown>>(['config', 'get']);
+    const [group = '', inner] = key.split('.');
+    const found = config[group];
+    expect(inner === undefined ? found : (found as Record<string, unknown>)[inner]).toEqual(value);
+  });
+});
+
+describe('watch', () => {
+  const children: number[] = [];
+  afterEach(() => {
+    for (const pid of children.splice(0)) signal(pid, 'SIGKILL');
+  });
+
+  function watch(project: Project, ...words: string[]) {
+    const args = [CLI, '--root', project.root, ...words];
+    const child = spawn(process.execPath, args, { env: plainEnvironment() });
+    children.push(child.pid ?? 0);
+    const seen = { stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk: Buffer) => (seen.stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (seen.stderr += chunk.toString()));
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    return { child, seen, ended };
+  }
+
+  it('prints events as they happen, outlives a restart and ends on Ctrl-C', async () => {
+    const project = newProject();
+    const { child, seen, ended } = watch(project, 'watch');
+    await until('it listens', () => seen.stderr.includes('Listening'));
+    await project.cli(['config', 'set', 'maxCheckpointAge', '9']);
+    await until('the event is printed', () =>
+      /config_changed +.*maxCheckpointAge/u.test(seen.stdout),
+    );
+    await project.cli(['stop']);
+    await until('the stop is printed', () => seen.stdout.includes('shutting_down'));
+    let age = 10;
+    await until('it listens to the next daemon', async () => {
+      await project.cli(['config', 'set', 'maxCheckpointAge', String(age++)]);
+      return seen.stdout.split('config_changed').length > 2;
+    });
+    child.kill('SIGINT');
+    expect(await soon('its end', ended)).toBe(0);
+  });
+
+  it('prints only the types asked for, as JSON lines with --json', async () => {
+    const project = newProject();
+    await project.startDaemon();
+    const { child, seen, ended } = watch(project, '--json', 'watch', '--type', 'shutting_down');
+    const socket = await project.socket();
+    await until('it listens', async () => {
+      const { result } = await socket.call('get_metrics');
+      return String(result?.['text']).includes('{method="subscribe",outcome="ok"} 1');
+    });
+    await socket.call('update_config', { maxCheckpointAge: 8 });
+    await project.cli(['stop']);
+    const line = await until('a line is printed', () => /^.+\n/u.exec(seen.stdout)?.[0]);
+    expect(JSON.parse(line)).toMatchObject({ type: 'shutting_down' });
+    child.kill('SIGTERM');
+    expect(await soon('its end', ended)).toBe(0);
+  });
+});

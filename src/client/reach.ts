@@ -80,6 +80,9 @@ async function startInBackground(options: ReachOptions, from: Environment): Prom
   throw error;
 }
 
+/** Set later, as a foreground daemon does, it comes too late for the first wake-up of an idle one. */
+const V8_FLAGS = ['--no-memory-reducer'];
+
 async function spawnDaemon(
   { root, force }: ReachOptions,
   from: Environment,
@@ -94,7 +97,7 @@ async function spawnDaemon(
     ...(force ? ['--force'] : []),
   ];
   const nothing = openSync(devNull, 'r+');
-  const child = spawn(process.execPath, [entry, ...flags], {
+  const child = spawn(process.execPath, [...V8_FLAGS, entry, ...flags], {
     cwd: '/',
     detached: true,
     env: safeEnvironment(from, root),

@@ -1,4 +1,4 @@
-import { delimiter, isAbsolute } from 'node:path';
+import { delimiter, isAbsolute, normalize } from 'node:path';
 
 /**
  * What a daemon and its children may see of the environment they were started from. An agent's
@@ -46,6 +46,6 @@ export function safeEnvironment(from: Environment, root: string): Record<string,
 function safePath(path: string, root: string): string {
   return path
     .split(delimiter)
-    .filter((entry) => isAbsolute(entry) && entry !== root && !entry.startsWith(`${root}/`))
+    .filter((entry) => isAbsolute(entry) && !`${normalize(entry)}/`.startsWith(`${root}/`))
     .join(delimiter);
 }

@@ -18,6 +18,7 @@ const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 /** A field of a caller's making must not fill the log. */
 const LONGEST_LINE = 16_384;
+const LONGEST_TEXT = 2048;
 
 /** One JSON object a line. Writing is synchronous: the last line before a crash is the useful one. */
 export function openLogFile(options: LogOptions): LogFile {
@@ -26,21 +27,23 @@ export function openLogFile(options: LogOptions): LogFile {
   let size = fstatSync(file).size;
 
   function rotate(): void {
-    if (file !== undefined) closeSync(file);
+    const old = file;
     for (let number = kept - 1; number >= 1; number--)
       moveIfThere(`${path}.${number}`, `${path}.${number + 1}`);
     moveIfThere(path, `${path}.1`);
     file = openSync(path, FLAGS, 0o600);
     size = 0;
+    // Last: had opening failed, a closed number could by now be somebody else's file.
+    if (old !== undefined) closeSync(old);
   }
 
   return {
     write(level, what, fields = {}) {
       if (file === undefined || ORDER.indexOf(level) < ORDER.indexOf(least)) return;
       const at = new Date(clock.now()).toISOString();
-      const line = `${JSON.stringify({ at, level, what, ...fields }).slice(0, LONGEST_LINE)}\n`;
+      const line = toLine({ at, level, what, ...fields });
       try {
-        if (size + line.length > maxBytes) rotate();
+        if (size + Buffer.byteLength(line) > maxBytes) rotate();
         size += writeSync(file, line);
       } catch {
         // A full disk must not take the daemon down because of its log.
@@ -51,6 +54,18 @@ export function openLogFile(options: LogOptions): LogFile {
       file = undefined;
     },
   };
+}
+
+/** Whatever the fields hold, the line is one JSON object. */
+function toLine(entry: { at: string; level: LogLevel; what: string }): string {
+  const whole = JSON.stringify(entry);
+  if (whole.length <= LONGEST_LINE) return `${whole}\n`;
+  const shorter = JSON.stringify(entry, (_, value: unknown) => {
+    return typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : value;
+  });
+  const { at, level, what } = entry;
+  const bare = { at, level, what: what.slice(0, LONGEST_TEXT), cut: true };
+  return `${shorter.length <= LONGEST_LINE ? shorter : JSON.stringify(bare)}\n`;
 }
 
 function moveIfThere(from: string, to: string): void {

@@ -23,7 +23,7 @@ function smithyd(command) {
     [CLI, '--root', root, '--json', command],
     {
       encoding: 'utf8',
-      env: { PATH: process.env.PATH, HOME: base, XDG_RUNTIME_DIR: moved },
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, XDG_RUNTIME_DIR: moved },
       timeout: 60_000,
     },
   );

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { plainEnvironment, run, signal, type Outcome } from '../support/processes.js';
-import { CLI, projectsPerTest, type Project } from '../support/project.js';
+import { CLI, projectsPerTest, type Project } from '../support/daemon-project.js';
 import { soon, until } from '../support/until.js';
 
 const newProject = projectsPerTest();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { processesOf } from '../support/processes.js';
-import { projectsPerTest } from '../support/project.js';
+import { projectsPerTest } from '../support/daemon-project.js';
 import { script } from '../support/script.js';
 import { until } from '../support/until.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { Config } from '../../src/core/config.js';
-import { projectsPerTest, REPOSITORY, type Project } from '../support/project.js';
+import { projectsPerTest, REPOSITORY, type Project } from '../support/daemon-project.js';
 import { until } from '../support/until.js';
 
 const newProject = projectsPerTest();

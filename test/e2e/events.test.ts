@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { projectsPerTest } from '../support/project.js';
+import { projectsPerTest } from '../support/daemon-project.js';
 import { ipcRequest } from '../support/raw-socket.js';
 import { until } from '../support/until.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newProject, type Project } from '../support/project.js';
+import { newProject, type Project } from '../support/daemon-project.js';
 import { Random } from '../support/random.js';
 import { ipcRequest, RawSocket, request } from '../support/raw-socket.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { projectsPerTest } from '../support/project.js';
+import { projectsPerTest } from '../support/daemon-project.js';
 
 const newProject = projectsPerTest();
 

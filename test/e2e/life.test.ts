@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { argumentsOf, isAlive, processesOf, signal } from '../support/processes.js';
-import { projectsPerTest, type DaemonInfo } from '../support/project.js';
+import { projectsPerTest, type DaemonInfo } from '../support/daemon-project.js';
 import { request } from '../support/raw-socket.js';
 import { until } from '../support/until.js';
 

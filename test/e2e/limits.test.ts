@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { embeddedDaemons } from '../support/embedded.js';
-import { projectsPerTest } from '../support/project.js';
+import { projectsPerTest } from '../support/daemon-project.js';
 import { ipcRequest, RawSocket, request } from '../support/raw-socket.js';
 import { soon, until } from '../support/until.js';
 

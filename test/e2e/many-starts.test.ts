@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { run } from '../support/processes.js';
-import { projectsPerTest, REPOSITORY } from '../support/project.js';
+import { projectsPerTest, REPOSITORY } from '../support/daemon-project.js';
 
 const newProject = projectsPerTest();
 

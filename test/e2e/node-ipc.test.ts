@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { run } from '../support/processes.js';
-import { projectsPerTest, REPOSITORY } from '../support/project.js';
+import { projectsPerTest, REPOSITORY } from '../support/daemon-project.js';
 
 const newProject = projectsPerTest();
 

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { plainEnvironment, processesOf, run, type Outcome } from '../support/processes.js';
-import { CLI, projectsPerTest, type Project } from '../support/project.js';
+import { CLI, projectsPerTest, type Project } from '../support/daemon-project.js';
 import { soon, until } from '../support/until.js';
 
 const newProject = projectsPerTest();

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { isAlive, processesOf, run, signal } from '../support/processes.js';
-import { CLI, projectsPerTest, type Project } from '../support/project.js';
+import { CLI, projectsPerTest, type Project } from '../support/daemon-project.js';
 import { until } from '../support/until.js';
 
 const newProject = projectsPerTest();

@@ -1,5 +1,5 @@
 import { describe, expect, it, beforeAll, afterAll, afterEach } from '@jest/globals';
-import { newProject, type Project } from '../support/project.js';
+import { newProject, type Project } from '../support/daemon-project.js';
 import { ipcRequest, RawSocket, request } from '../support/raw-socket.js';
 
 let project: Project;

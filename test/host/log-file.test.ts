@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Clock } from '../../src/core/ports.js';
 import { openLogFile, type LogFile, type LogOptions } from '../../src/host/log-file.js';
-import { temporaryFolder } from '../support/project.js';
+import { temporaryFolder } from '../support/daemon-project.js';
 
 const clock: Clock = { now: () => 0, monotonic: () => 0 };
 let folder: string;

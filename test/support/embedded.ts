@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach } from '@jest/globals';
 import { plainEnvironment } from './processes.js';
-import { REPOSITORY, type DaemonInfo, type Project } from './project.js';
+import { REPOSITORY, type DaemonInfo, type Project } from './daemon-project.js';
 import { soon } from './until.js';
 
 export interface Limits {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { run, type RunOptions } from './processes.js';
-import { REPOSITORY } from './project.js';
+import { REPOSITORY } from './daemon-project.js';
 
 const LIBRARY = pathToFileURL(join(REPOSITORY, 'dist/index.js')).href;
 

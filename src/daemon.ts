@@ -27,7 +27,7 @@ import { createEventStream } from './workspace/event-stream.js';
 import { createMetrics } from './workspace/metrics.js';
 import { createWorkspace } from './workspace/workspace.js';
 
-export const PROTOCOL = 1;
+const PROTOCOL = 1;
 
 export interface DaemonOptions {
   readonly root: string;

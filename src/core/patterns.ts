@@ -204,8 +204,8 @@ function addPath(index: Index, path: string, entry: Entry): void {
   const names = index.paths.get(folder) ?? new Map<string, Slot>();
   index.paths.set(folder, names);
   put(slotOf(names, path.slice(cut)), entry);
-  for (let at = cut; at > 0; at = folder.lastIndexOf('/', at - 2) + 1) {
-    index.pathFolders.add(folder.slice(0, at));
+  for (let at = folder.indexOf('/'); at >= 0; at = folder.indexOf('/', at + 1)) {
+    index.pathFolders.add(folder.slice(0, at + 1));
   }
 }
 

@@ -27,7 +27,19 @@ const NAMES = (
   'a b c ab abc foo bar foo.c foo.o bar.log x.log a.b.c A Foo FOO.C .hid .x build logs src lib ' +
   'aXb a-b a_b a]b a[b a*b a?b a!b #a !a a\\b é ü日 日本 z~ 0 1a [a] - ^ ~ a,b {a,b} $x (x) x+y'
 ).split(' ');
-const ODD_NAMES = ['a b', 'a ', ' a', 'foo ', 'a\tb', 'tab\t', ' ', 'a\r', '\ufeffa', '\u00a0', '\\'];
+const ODD_NAMES = [
+  'a b',
+  'a ',
+  ' a',
+  'foo ',
+  'a\tb',
+  'tab\t',
+  ' ',
+  'a\r',
+  '\ufeffa',
+  '\u00a0',
+  '\\',
+];
 
 const SPECIALS = (
   '* ** *** ? [ab] [!a] [^a] [a-c] [a-] [-a] []] []a] [!]a] [[:alpha:]] [[:upper:]] [[:lower:]] ' +
@@ -69,7 +81,8 @@ function pattern(random: Random): string {
   if (chance(random, 0.05)) line += '/*';
   if (chance(random, 0.25)) line = `!${line}`;
   if (chance(random, 0.05)) line += pick(random, [' ', '  ', '\\ ', '\\  ', '\t', '\\', '\\\\ ']);
-  if (chance(random, 0.02)) line = pick(random, ['#c', '\\#a', '\\!a', '', ' ', '/', '!', '//', '!/']);
+  if (chance(random, 0.02))
+    line = pick(random, ['#c', '\\#a', '\\!a', '', ' ', '/', '!', '//', '!/']);
   return line;
 }
 
@@ -99,6 +112,7 @@ function usable(path: string): string | undefined {
   return parts.join('/');
 }
 
+// eslint-disable-next-line complexity -- one generator, read from top to bottom
 export function randomCase(random: Random, paths: number): IgnoreCase {
   const directories = new Set<string>();
   const files = new Set<string>();
@@ -112,7 +126,9 @@ export function randomCase(random: Random, paths: number): IgnoreCase {
     return true;
   };
   for (let count = 0; count < 6; count += 1) {
-    const path = usable(Array.from({ length: pick(random, [1, 1, 2, 3]) }, () => namePart(random)).join('/'));
+    const path = usable(
+      Array.from({ length: pick(random, [1, 1, 2, 3]) }, () => namePart(random)).join('/'),
+    );
     if (path !== undefined) addFolders(path);
   }
   const ignoreFiles = new Map([['', ignoreText(random)]]);

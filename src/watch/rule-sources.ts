@@ -217,19 +217,20 @@ async function readGitSettings(
   warnings: RuleWarning[],
 ): Promise<GitSettings> {
   if (git === undefined) return { ignoreCase: false };
-  const answer = await new Promise<string | Error>((settle) => {
+  const answer = await new Promise<{ stdout: string; failure?: string }>((settle) => {
     const args = ['config', '-z', '--get-regexp', '^core\\.(excludesfile|ignorecase)$'];
     const limits = { timeout: CONFIG_TIMEOUT_MS, maxBuffer: MAX_IGNORE_BYTES };
     execFile(git.path, args, { cwd: root, env: git.env, ...limits }, (error, stdout) => {
       // Exit 1: neither is set.
-      settle(error === null || error.code === 1 ? stdout : error);
+      const failed = error !== null && error.code !== 1;
+      settle(failed ? { stdout, failure: error.message } : { stdout });
     });
   });
-  if (answer instanceof Error) {
-    warnings.push({ code: 'GIT_CONFIG_UNREADABLE', detail: answer.message });
+  if (answer.failure !== undefined) {
+    warnings.push({ code: 'GIT_CONFIG_UNREADABLE', detail: answer.failure });
     return { ignoreCase: false };
   }
-  return parseSettings(answer, { root, home });
+  return parseSettings(answer.stdout, { root, home });
 }
 
 /** Records are `key`, line feed, value; a key alone means true. The last one counts. */

@@ -14,7 +14,7 @@ export interface Difference {
 
 /** Asks git and our rules about every path of a case. */
 export interface Comparison {
-  compare(given: IgnoreCase): { pairs: number; differences: Difference[] };
+  compare(given: IgnoreCase): { pairs: number; ignored: number; differences: Difference[] };
   close(): void;
 }
 
@@ -43,7 +43,11 @@ export function createComparison(): Comparison {
         const [theirs = '', mine = ''] = [git[index], ours[index]];
         return theirs === mine ? [] : [{ path, git: theirs, ours: mine }];
       });
-      return { pairs: paths.length, differences };
+      return {
+        pairs: paths.length,
+        ignored: git.filter((rule) => rule !== '').length,
+        differences,
+      };
     },
     close: () => rmSync(base, { recursive: true, force: true }),
   };

@@ -159,3 +159,30 @@ export function randomCase(random: Random, paths: number): IgnoreCase {
     files: [...files],
   };
 }
+
+/** The tree of a project that comes near every line of its ignore file, at several depths. */
+export function projectCase(random: Random, text: string): IgnoreCase {
+  const directories = new Set<string>();
+  const files = new Set<string>();
+  const lines = text.split('\n').filter((line) => line !== '');
+  for (const line of lines.flatMap((given) => [given, given, given, given])) {
+    const base = pick(random, ['', 'app/', 'src/main/', 'Assets/', 'packages/x/']);
+    const below = pick(random, ['', '/a.md', '/sub/keep.txt', '/.keep']);
+    const wanted = usable(`${base}${nearPath(random, line)}${below}`);
+    if (wanted === undefined || directories.has(wanted)) continue;
+    const parts = wanted.split('/');
+    const parents = parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+    if (parents.some((parent) => files.has(parent))) continue;
+    for (const parent of parents) directories.add(parent);
+    if (chance(random, 0.4)) directories.add(wanted);
+    else files.add(wanted);
+  }
+  return {
+    ignoreCase: chance(random, 0.2),
+    ignoreFiles: new Map([['', text]]),
+    infoExclude: '',
+    globalExcludes: '*.swp\n.DS_Store\n*~\n',
+    directories: [...directories].filter((folder) => !files.has(folder)),
+    files: [...files],
+  };
+}

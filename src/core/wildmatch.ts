@@ -10,6 +10,9 @@ export interface Glob {
   reaches(folder: string): boolean;
   /** Slashes in every text that can match; infinite when `**` crosses folders. */
   readonly slashes: number;
+  /** The byte every match starts or ends with; -1 when there is no such byte. */
+  readonly first: number;
+  readonly last: number;
   /** True once a match cost more than the budget: from then on the glob matches nothing. */
   exhausted(): boolean;
 }
@@ -103,6 +106,8 @@ export function compileGlob(pattern: string, ignoreCase: boolean): Glob | undefi
 
   return {
     slashes: countSlashes(tokens),
+    first: Math.max(-1, tokens[0] ?? -1),
+    last: Math.max(-1, tokens.at(-1) ?? -1),
     exhausted: () => spent,
     matches: (text) => !spent && run(text),
     reaches: (folder) => survives(tokens, folder, accepts),

@@ -5,6 +5,8 @@ export interface Stamp {
   readonly size: number;
   readonly ino: number;
   readonly mode: number;
+  /** How many names the file has; no part of the comparison, ctime moves with it. */
+  readonly nlink: number;
 }
 
 /** ctime catches what a restored mtime hides; the inode catches a rename over. */

@@ -64,7 +64,9 @@ export function createDirectoryEngine(root: string): Engine {
         add(folder);
         return 'watching';
       } catch (error) {
-        return LIMITS.has(codeOf(error)) ? 'limit' : 'failed';
+        const code = codeOf(error);
+        if (code === 'ENOENT' || code === 'ENOTDIR') return 'gone';
+        return LIMITS.has(code) ? 'limit' : 'failed';
       }
     },
     unwatch,

@@ -8,7 +8,7 @@ export interface EngineEvents {
   failed(folder: string, error: unknown): void;
 }
 
-export type WatchResult = 'watching' | 'limit' | 'failed';
+export type WatchResult = 'watching' | 'gone' | 'limit' | 'failed';
 
 /** A source of hints. Whatever it says is only a reason to look; what it does not say, scans find. */
 export interface Engine {

@@ -9,14 +9,14 @@ export interface HashRequest {
 
 export interface HashReply {
   readonly id: number;
-  /** Seven numbers per file: kind, racy, and the stamp. Cheaper to clone than objects. */
+  /** Eight numbers per file: kind, racy, and the stamp. Cheaper to clone than objects. */
   readonly numbers: Float64Array<ArrayBuffer>;
   /** 40 hex digits per file with content, an error code per unreadable one, else ''. */
   readonly texts: readonly string[];
 }
 
 const KINDS = ['content', 'moved', 'unreadable', 'unstable', 'too_large'] as const;
-const WIDTH = 7;
+const WIDTH = 8;
 
 export function decodeRequest(message: unknown): HashRequest {
   return message as HashRequest;
@@ -29,8 +29,8 @@ export function encodeReply(id: number, readings: readonly Reading[]): HashReply
     numbers[at] = KINDS.indexOf(reading.kind);
     if (reading.kind === 'content') numbers[at + 1] = Number(reading.racy);
     if ('stamp' in reading) {
-      const { mtimeMs, ctimeMs, size, ino, mode } = reading.stamp;
-      numbers.set([mtimeMs, ctimeMs, size, ino, mode], at + 2);
+      const { mtimeMs, ctimeMs, size, ino, mode, nlink } = reading.stamp;
+      numbers.set([mtimeMs, ctimeMs, size, ino, mode, nlink], at + 2);
     }
     if (reading.kind === 'content') return reading.hash;
     return reading.kind === 'unreadable' ? reading.code : '';
@@ -40,9 +40,9 @@ export function encodeReply(id: number, readings: readonly Reading[]): HashReply
 
 export function decodeReading(reply: HashReply, index: number): Reading {
   const at = index * WIDTH;
-  const [kind = 1, racy, mtimeMs = 0, ctimeMs = 0, size = 0, ino = 0, mode = 0] =
+  const [kind = 1, racy, mtimeMs = 0, ctimeMs = 0, size = 0, ino = 0, mode = 0, nlink = 1] =
     reply.numbers.subarray(at, at + WIDTH);
-  const stamp = { mtimeMs, ctimeMs, size, ino, mode };
+  const stamp = { mtimeMs, ctimeMs, size, ino, mode, nlink };
   const text = reply.texts[index] ?? '';
   switch (KINDS[kind]) {
     case 'content':

@@ -79,7 +79,7 @@ export class Inspector {
     const path = folder.childPath(name);
     switch (reading.kind) {
       case 'content':
-        keeper.learn({ path, leaf, origin: visit.origin }, reading);
+        keeper.learn({ folder, name, leaf, origin: visit.origin }, reading);
         break;
       case 'too_large':
         keeper.setTooLarge(path, leaf, reading.stamp);

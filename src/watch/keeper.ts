@@ -14,7 +14,8 @@ interface Deps {
 }
 
 interface Place {
-  readonly path: string;
+  readonly folder: Folder;
+  readonly name: string;
   readonly leaf: Leaf;
   readonly origin: ChangeOrigin | undefined;
 }
@@ -34,12 +35,14 @@ export class Keeper {
   }
 
   learn(at: Place, content: { hash: string; stamp: Stamp; racy: boolean }): void {
-    const { path, leaf, origin } = at;
+    const { folder, name, leaf, origin } = at;
+    const path = folder.childPath(name);
     const before = leaf.state;
     if (before === undefined) this.#deps.tree.files += 1;
     setStamp(leaf, content.stamp);
     leaf.hash = content.hash;
     leaf.racy = content.racy;
+    this.#deps.tree.setLinks(folder, name, leaf);
     this.#deps.tree.setSkip(path, leaf, undefined);
     const after = leaf.state;
     if (before?.hash === after?.hash && before?.mode === after?.mode) return;
@@ -124,4 +127,5 @@ function setStamp(leaf: Leaf, stamp: Stamp): void {
   leaf.size = stamp.size;
   leaf.ino = stamp.ino;
   leaf.mode = stamp.mode;
+  leaf.nlink = stamp.nlink;
 }

@@ -20,6 +20,7 @@ const FOLDER_STAMPED = 1;
 const FOLDER_HAS_GIT = 2;
 const FOLDER_TRACKED = 4;
 const FILE_RACY = 1;
+const FILE_LINKED = 2;
 
 /** Writes into a buffer that grows. */
 export class KnownEncoder {
@@ -69,7 +70,8 @@ export class KnownEncoder {
     this.#room(64);
     this.#text(name);
     // What could not be read last time must be read next time, whatever its stamp.
-    this.#u8(leaf.racy || leaf.skip !== undefined || leaf.reading ? FILE_RACY : 0);
+    const isDoubtful = leaf.racy || leaf.skip !== undefined || leaf.reading;
+    this.#u8((isDoubtful ? FILE_RACY : 0) | (leaf.nlink > 1 ? FILE_LINKED : 0));
     this.#f64(leaf.mtimeMs);
     this.#f64(leaf.ctimeMs);
     this.#f64(leaf.size);
@@ -161,21 +163,24 @@ export class KnownDecoder {
     const mode = this.#u32();
     folder.ino = ino;
     folder.racy = false;
-    if ((flags & FOLDER_STAMPED) !== 0) folder.stamp = { mtimeMs, ctimeMs, ino, size, mode };
+    if ((flags & FOLDER_STAMPED) !== 0)
+      folder.stamp = { mtimeMs, ctimeMs, ino, size, mode, nlink: 1 };
     folder.tracked = (flags & FOLDER_TRACKED) !== 0;
     if ((flags & FOLDER_HAS_GIT) !== 0) tree.setHasGit(folder, true);
     folder.ignoreHash = this.#hash();
     const subfolders = this.#u32();
     const files = this.#u32();
-    for (let index = 0; index < files; index += 1) this.#file(folder);
+    for (let index = 0; index < files; index += 1) this.#file(tree, folder);
     tree.files += files;
     return subfolders;
   }
 
-  #file(folder: Folder): void {
+  #file(tree: KnownTree, folder: Folder): void {
     const leaf = new Leaf();
     const name = this.#text();
-    leaf.racy = (this.#u8() & FILE_RACY) !== 0;
+    const flags = this.#u8();
+    leaf.racy = (flags & FILE_RACY) !== 0;
+    leaf.nlink = (flags & FILE_LINKED) === 0 ? 1 : 2;
     leaf.mtimeMs = this.#f64();
     leaf.ctimeMs = this.#f64();
     leaf.size = this.#f64();
@@ -183,6 +188,7 @@ export class KnownDecoder {
     leaf.mode = this.#u32();
     leaf.hash = this.#hash();
     folder.children.set(name, leaf);
+    tree.setLinks(folder, name, leaf);
   }
 
   #u8(): number {

@@ -32,6 +32,8 @@ export interface SurveyorDeps {
 // Enough to keep every reader busy; more would only hold memory.
 const MAX_BACKLOG = 8_192;
 const RETRY_MS = 250;
+// About 10 ms of asking at each barrier; the other names of more files are left to scans.
+const MAX_LINKED = 2_000;
 
 /** Everything between a hint and knowledge: put together here, and driven from outside. */
 export class Surveyor {
@@ -60,7 +62,7 @@ export class Surveyor {
     this.watches = new Watches({
       engine: deps.engine,
       superseded: (folder) => this.#lookAgain(folder),
-      failed: (_, why) => deps.coverageChanged(why),
+      coverageChanged: deps.coverageChanged,
     });
     this.#keeper = new Keeper({
       tree,
@@ -131,6 +133,9 @@ export class Surveyor {
 
   /** Resolves when everything hinted at before the call is known. */
   async caughtUp(): Promise<void> {
+    if (this.tree.linked.size <= MAX_LINKED) {
+      for (const { folder, name } of this.tree.linked.values()) this.hint(folder.path, name);
+    }
     const open = [...this.#visits];
     this.#live = new Visit(this.#visits, 'live');
     this.#git = new Visit(this.#visits, 'git');

@@ -18,6 +18,7 @@ export class Leaf implements Stamp {
   /** The stamp does not prove the content: read again when in doubt. */
   racy = true;
   skip: SkipReason | undefined = undefined;
+  nlink = 1;
   /** A reader has it; `again` are those who want another look when that one is done. */
   reading = false;
   again: Visit[] | undefined = undefined;
@@ -77,6 +78,11 @@ export class KnownTree {
   root = new Folder(undefined, '');
   readonly folders = new Map<string, Folder>([['', this.root]]);
   readonly skipped = new Map<string, SkipReason>();
+  /**
+   * Files with further names: a write through one of those raises no event here, even when the
+   * other name is in the tree too.
+   */
+  readonly linked = new Map<Leaf, { readonly folder: Folder; readonly name: string }>();
   readonly nestedRoots = new Set<string>();
   readonly nestedRepositories = new Set<string>();
   files = 0;
@@ -108,8 +114,14 @@ export class KnownTree {
     else this.nestedRepositories.delete(folder.path);
   }
 
+  setLinks(folder: Folder, name: string, leaf: Leaf): void {
+    if (leaf.nlink > 1) this.linked.set(leaf, { folder, name });
+    else this.linked.delete(leaf);
+  }
+
   removeLeaf(folder: Folder, name: string, leaf: Leaf): void {
     folder.children.delete(name);
+    this.linked.delete(leaf);
     if (leaf.skip !== undefined) this.skipped.delete(folder.childPath(name));
     if (leaf.isKnown) this.files -= 1;
   }

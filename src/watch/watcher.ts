@@ -248,7 +248,6 @@ class ProjectWatcher implements Watcher {
     await this.#surveyor.reloadRules();
     await this.#surveyor.survey('scan', false);
     this.#upkeep.scanned(this.#deps.clock.monotonic() - begun);
-    this.#coverageChanged(undefined);
     this.#doubts.clear(mark);
   });
 
@@ -259,8 +258,6 @@ class ProjectWatcher implements Watcher {
   }
 
   #coverageChanged(why: 'limit' | 'failed' | undefined): void {
-    const left = this.#surveyor.watches.unwatched.size;
-    if (why === undefined && left > 0) return;
     const reason = why === undefined ? undefined : (`watch_${why}` as const);
     this.#doubts.setLasting(reason);
     this.#upkeep.rearm();

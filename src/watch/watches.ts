@@ -5,7 +5,8 @@ interface Deps {
   readonly engine: () => Engine;
   /** Somebody must look at the folder again: its watch was taken over by another path. */
   readonly superseded: (folder: Folder) => void;
-  readonly failed: (folder: Folder, why: 'limit' | 'failed') => void;
+  /** Why a folder has no watch; undefined: all have one again. */
+  readonly coverageChanged: (why: 'limit' | 'failed' | undefined) => void;
 }
 
 /** Which folders are watched, which should be but cannot, and which inode belongs to whom. */
@@ -29,20 +30,22 @@ export class Watches {
       this.#deps.superseded(other);
     }
     const result = this.#deps.engine().watch(folder.path);
+    // Whoever is about to look at it will find it gone.
+    if (result === 'gone') return;
     if (result === 'watching') {
       folder.watched = true;
-      this.unwatched.delete(folder);
+      this.#covered(folder);
       if (folder.ino !== 0) this.#byInode.set(folder.ino, folder);
       return;
     }
     this.unwatched.add(folder);
-    this.#deps.failed(folder, result);
+    this.#deps.coverageChanged(result);
   }
 
   drop(folder: Folder): void {
     if (folder.watched) this.#deps.engine().unwatch(folder.path);
     folder.watched = false;
-    this.unwatched.delete(folder);
+    this.#covered(folder);
     if (this.#byInode.get(folder.ino) === folder) this.#byInode.delete(folder.ino);
   }
 
@@ -51,5 +54,11 @@ export class Watches {
     for (const folder of folders) folder.watched = false;
     this.unwatched.clear();
     this.#byInode.clear();
+  }
+
+  #covered(folder: Folder): void {
+    if (this.unwatched.delete(folder) && this.unwatched.size === 0) {
+      this.#deps.coverageChanged(undefined);
+    }
   }
 }

@@ -66,7 +66,7 @@ export class FolderPass {
       return false;
     }
     const same = folder.stamp !== undefined && !folder.racy && sameStamp(folder.stamp, found);
-    this.#stamp = found;
+    this.#stamp = copyStamp(found);
     this.#racy = isRacy(found, readAt);
     if (same && !this.#glance.force && !this.#rulesDiffer(folder.ignoreHash !== '')) {
       this.#racy = false;
@@ -131,6 +131,11 @@ export class FolderPass {
     if (parent === undefined) this.#deps.rootIsHere();
     else this.#deps.inspector.check(parent, name, this.#glance);
   }
+}
+
+/** A whole `Stats` with its four dates, kept for each folder, would be most of the memory. */
+function copyStamp({ mtimeMs, ctimeMs, size, ino, mode, nlink }: Stamp): Stamp {
+  return { mtimeMs, ctimeMs, size, ino, mode, nlink };
 }
 
 /** The entries of an unchanged folder need no listing. */

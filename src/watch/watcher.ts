@@ -211,7 +211,8 @@ class ProjectWatcher implements Watcher {
     this.#surveyor.publisher.flush();
     this.#upkeep.start(this.#deps.clock.monotonic() - begun);
     if (!this.#doubts.isClear) this.#inBackground(this.#scan());
-    await this.#file.save();
+    // Nobody needs to wait for it; and what was just loaded and confirmed need not be written.
+    if (!loaded.isKnown || loaded.isStale) void this.#file.save();
   }
 
   async #stop(): Promise<void> {

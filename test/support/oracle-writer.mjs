@@ -83,7 +83,10 @@ const STEPS = [
   },
   () => {
     if (random(5) > 0) return;
-    fs.writeFileSync(`${folder()}/.gitignore`, pick(['', 'g\n', 'b/\n', '*.txt\n!h.txt\n', '/f\n']));
+    fs.writeFileSync(
+      `${folder()}/.gitignore`,
+      pick(['', 'g\n', 'b/\n', '*.txt\n!h.txt\n', '/f\n']),
+    );
   },
   () => fs.rmSync(`${folder()}/.gitignore`),
 ];

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const WRITER = fileURLToPath(new URL('./oracle-writer.mjs', import.meta.url));
@@ -71,7 +72,7 @@ export async function oracle({ root, watched, seed, steps, pause }) {
   let moments = 0;
   let settledInBetween = 0;
   try {
-    for (let left = steps; left > 0; ) {
+    for (let left = steps; left > 0;) {
       random = (random * 1103515245 + 12345) % 2147483648;
       const burst = Math.min(left, 1 + (random % pause));
       left -= burst;
@@ -82,7 +83,7 @@ export async function oracle({ root, watched, seed, steps, pause }) {
       while (!isOver) {
         await watched.watcher.settle();
         settledInBetween += 1;
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        await setTimeout(1);
       }
       await running;
       await watched.settle();

@@ -14,7 +14,11 @@ export function plainRules(root: string): () => Promise<RuleSet> {
     const file = `${root}/.gitignore`;
     const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
     const fingerprint = createHash('sha1').update(text).digest('hex');
-    return Promise.resolve({ root: folderRules('', layer('', text, [])), fingerprint, outside: [] });
+    return Promise.resolve({
+      root: folderRules('', layer('', text, [])),
+      fingerprint,
+      outside: [],
+    });
   };
 }
 

@@ -27,6 +27,48 @@ export interface Decision {
   readonly rule?: Rule;
 }
 
+/** An ignore file, or another text of patterns. */
+export interface RuleText {
+  /** What to call it in an explanation. */
+  readonly source: string;
+  readonly text: string;
+}
+
+/**
+ * Which entries of one folder are tracked. Made for a walker: it asks for each name, and enters the
+ * folders it is told to. Folders to which no path pattern and no ignore file applies share one object.
+ *
+ * Order: `.git` and `.agentsmithy` never; `include`; git's own rules; the fixed exclusions; hidden
+ * names; secrets; `exclude`. Each later step can only take away, so a negation in an ignore file
+ * (`!dist/`) undoes other ignore rules but no fixed exclusion: `include` is the way to have it.
+ * What the user's git index holds plays no part.
+ */
+export interface FolderRules {
+  decide(name: string, kind: EntryKind): Decision;
+  /** `ignoreFile` is the `.gitignore` in that folder, if it is a regular file. */
+  enter(name: string, ignoreFile: RuleText | undefined): FolderRules;
+}
+
+/** All rules that do not come from folders below the root. */
+export interface RuleSet {
+  readonly root: FolderRules;
+  /** Equal fingerprints mean equal decisions, across restarts too. */
+  readonly fingerprint: string;
+  /** Absolute paths of rule files that are not ignore files inside the tree. */
+  readonly outside: readonly string[];
+  /** What could not be read or is not applied, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** Why one path is tracked or not: what `smithyd status --why PATH` prints. */
+export interface Explanation {
+  readonly path: string;
+  readonly decision: Decision;
+  /** The path itself or the folder above it that settled the matter. */
+  readonly at: string;
+  readonly sentence: string;
+}
+
 const words = (text: string): string[] => text.trim().split(/\s+/u);
 
 /** Output, dependencies and compiled code. In gitignore syntax, as are the lists below. */

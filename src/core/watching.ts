@@ -1,4 +1,5 @@
 import type { Hash, Path } from './model.js';
+import type { Explanation } from './tracking.js';
 
 /** What the product sees of the disk. Implemented by `watch/`; nothing else reads the tree. */
 
@@ -76,30 +77,6 @@ export interface WatchHealth {
   readonly nestedRoots: readonly string[];
 }
 
-export type EntryKind = 'file' | 'directory' | 'link' | 'special';
-
-export interface Decision {
-  readonly tracked: boolean;
-  /** For a directory: something below it may be tracked. */
-  readonly enter: boolean;
-  readonly reason: string;
-}
-
-/** The tracking rules as seen from one folder. */
-export interface FolderRules {
-  decide(name: string, kind: EntryKind): Decision;
-  /** The rules inside the subfolder `name`, given the text of its own ignore file. */
-  enter(name: string, ignoreFile: string | undefined): FolderRules;
-}
-
-export interface RuleSet {
-  readonly root: FolderRules;
-  /** Equal fingerprints mean equal decisions, across restarts too. */
-  readonly fingerprint: string;
-  /** Absolute paths of rule files that are not ignore files inside the tree. */
-  readonly outside: readonly string[];
-}
-
 export interface WatchConfig {
   readonly maxFileBytes: number;
   readonly watcher: 'auto' | 'directories' | 'chokidar';
@@ -122,7 +99,7 @@ export interface Watcher {
   /** At most `limit` of them; `health().skipped` is the total. */
   skipped(limit?: number): SkippedEntry[];
   health(): WatchHealth;
-  explain(path: Path): Promise<Decision>;
+  explain(path: Path): Promise<Explanation>;
   /** Compares the whole tree with the disk, whatever the events said. */
   rescan(): Promise<void>;
   /** Takes new limits, engine and rules into effect at once. */

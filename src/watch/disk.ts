@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
-import type { EntryKind } from '../core/watching.js';
+import type { EntryKind } from '../core/tracking.js';
 import { codeOf } from './content.js';
 
 export type Look = Stats | 'gone' | 'unreadable' | 'unreachable';

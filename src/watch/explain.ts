@@ -1,14 +1,4 @@
-import type { Decision, EntryKind, Reason } from '../core/tracking.js';
-import type { FolderRules, RuleText } from './rules.js';
-
-/** Why one path is tracked or not: what `smithyd status --why PATH` prints. */
-export interface Explanation {
-  readonly path: string;
-  readonly decision: Decision;
-  /** The path itself or the folder above it that settled the matter. */
-  readonly at: string;
-  readonly sentence: string;
-}
+import type { EntryKind, Explanation, FolderRules, Reason, RuleText } from '../core/tracking.js';
 
 export interface ExplainOptions {
   readonly kind: EntryKind;

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { isProtected } from '../core/paths.js';
 import { sameStamp } from '../core/stamp.js';
-import type { EntryKind } from '../core/watching.js';
+import type { EntryKind } from '../core/tracking.js';
 import { readLink, type Reading } from './content.js';
 import { kindOf, look } from './disk.js';
 import type { HashJob } from './hasher.js';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Stamp } from '../core/stamp.js';
 import { sameStamp } from '../core/stamp.js';
-import type { Decision, EntryKind, FolderRules, RuleSet } from '../core/watching.js';
+import type { EntryKind, Explanation, RuleSet, RuleText } from '../core/tracking.js';
+import { explain } from './explain.js';
 import { kindOf, look, readIgnoreFile } from './disk.js';
 import type { Folder, KnownTree } from './tree.js';
 
@@ -58,34 +59,27 @@ export class Rulebook {
     if (folder.rulesFrom === parent.rules && hash === folder.ignoreHash) return false;
     // The first rules after a restart are those of before it when the texts are the same.
     const differ = folder.rulesFrom !== undefined || hash !== folder.ignoreHash;
-    folder.rules = parent.rules.enter(folder.name, text);
+    const source = folder.childPath('.gitignore');
+    folder.rules = parent.rules.enter(folder.name, text === undefined ? text : { source, text });
     folder.rulesFrom = parent.rules;
     folder.ignoreHash = hash;
     return differ;
   }
 
   /** Why a path is tracked or not; nothing needs to exist there. */
-  explain(path: string): Decision {
-    const parts = path.split('/');
-    let folder = '';
-    let rules = this.#deps.tree.root.rules;
-    for (const [index, part] of parts.entries()) {
-      const here = folder === '' ? part : `${folder}/${part}`;
-      const last = index === parts.length - 1;
-      const decision = rules?.decide(part, last ? this.#kind(here) : 'directory');
-      if (decision === undefined) break;
-      if (last || !decision.enter) return decision;
-      rules = this.#rulesIn(here, rules);
-      folder = here;
-    }
-    return { tracked: false, enter: false, reason: 'the rules are not loaded yet' };
+  explain(path: string): Explanation {
+    const { root } = this.#deps.tree;
+    if (root.rules === undefined) throw new Error('the rules are not loaded yet');
+    return explain(root.rules, path, {
+      kind: this.#kind(path),
+      ignoreFileOf: (folder) => this.#ignoreFileOf(folder),
+    });
   }
 
-  #rulesIn(path: string, above: FolderRules | undefined): FolderRules | undefined {
-    const known = this.#deps.tree.folders.get(path);
-    if (known?.rules !== undefined) return known.rules;
-    const name = path.slice(path.lastIndexOf('/') + 1);
-    return above?.enter(name, readIgnoreFile(this.#deps.absolute(`${path}/.gitignore`)));
+  #ignoreFileOf(folder: string): RuleText | undefined {
+    const source = `${folder}/.gitignore`;
+    const text = readIgnoreFile(this.#deps.absolute(source));
+    return text === undefined ? undefined : { source, text };
   }
 
   #kind(path: string): EntryKind {

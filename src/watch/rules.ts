@@ -2,28 +2,14 @@ import { isProtected } from '../core/paths.js';
 import { compilePatterns, type DroppedRule, type PatternFile } from '../core/patterns.js';
 import type { Pattern, PatternView } from '../core/patterns.js';
 import { FIXED_EXCLUSIONS, PROJECT_DOTFILES, SECRETS } from '../core/tracking.js';
-import type { Decision, EntryKind, Reason, TrackHidden } from '../core/tracking.js';
-
-/**
- * Which entries of one folder are tracked. Made for a walker: it asks for each name, and enters the
- * folders it is told to. Folders to which no path pattern and no ignore file applies share one object.
- *
- * Order: `.git` and `.agentsmithy` never; `include`; git's own rules; the fixed exclusions; hidden
- * names; secrets; `exclude`. Each later step can only take away, so a negation in an ignore file
- * (`!dist/`) undoes other ignore rules but no fixed exclusion: `include` is the way to have it.
- * What the user's git index holds plays no part.
- */
-export interface FolderRules {
-  decide(name: string, kind: EntryKind): Decision;
-  /** `ignoreFile` is the `.gitignore` in that folder, if it is a regular file. */
-  enter(name: string, ignoreFile: RuleText | undefined): FolderRules;
-}
-
-export interface RuleText {
-  /** What to call it in an explanation. */
-  readonly source: string;
-  readonly text: string;
-}
+import type {
+  Decision,
+  EntryKind,
+  FolderRules,
+  Reason,
+  RuleText,
+  TrackHidden,
+} from '../core/tracking.js';
 
 export interface RuleOptions {
   readonly config: {

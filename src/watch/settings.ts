@@ -1,6 +1,7 @@
 import type { ScanPolicy } from '../core/doubt.js';
 import type { Clock, Log } from '../core/ports.js';
-import type { RuleSet, WatchConfig } from '../core/watching.js';
+import type { RuleSet } from '../core/tracking.js';
+import type { WatchConfig } from '../core/watching.js';
 import type { Engine } from './engine.js';
 
 export interface WatcherDeps {

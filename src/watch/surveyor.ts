@@ -1,5 +1,6 @@
 import type { Log } from '../core/ports.js';
-import type { ChangeBatch, ChangeOrigin, RuleSet } from '../core/watching.js';
+import type { RuleSet } from '../core/tracking.js';
+import type { ChangeBatch, ChangeOrigin } from '../core/watching.js';
 import type { Engine, EngineEvents } from './engine.js';
 import { Hasher } from './hasher.js';
 import { type Glance, Inspector } from './inspector.js';

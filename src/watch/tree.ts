@@ -1,6 +1,7 @@
 import type { Hash, Path } from '../core/model.js';
 import type { Stamp } from '../core/stamp.js';
-import type { FileMode, FileState, FolderRules, KnownEntry, SkipReason } from '../core/watching.js';
+import type { FolderRules } from '../core/tracking.js';
+import type { FileMode, FileState, KnownEntry, SkipReason } from '../core/watching.js';
 import type { Visit } from './visit.js';
 
 const TYPE = 0o170000;

@@ -1,8 +1,8 @@
 import type { Hash, Path } from '../core/model.js';
 import { SmithyError } from '../core/errors.js';
+import type { Explanation } from '../core/tracking.js';
 import type {
   ChangeBatch,
-  Decision,
   DoubtReason,
   KnownEntry,
   SkippedEntry,
@@ -156,7 +156,7 @@ class ProjectWatcher implements Watcher {
     };
   }
 
-  async explain(path: Path): Promise<Decision> {
+  async explain(path: Path): Promise<Explanation> {
     await this.#started;
     return this.#surveyor.rulebook.explain(path);
   }
@@ -288,7 +288,7 @@ class ProjectWatcher implements Watcher {
   #makeEngine(): Engine {
     const { root, engine = (made) => made } = this.#deps;
     const { rulebook } = this.#surveyor;
-    const isLeftOut = (path: string): boolean => !rulebook.explain(path).enter;
+    const isLeftOut = (path: string): boolean => !rulebook.explain(path).decision.enter;
     return engine(makeEngine(root, this.#config.watcher, isLeftOut));
   }
 

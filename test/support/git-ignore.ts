@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Decision } from '../../src/core/tracking.js';
-import { createRules, type RuleText } from '../../src/watch/rules.js';
+import type { Decision, RuleText } from '../../src/core/tracking.js';
+import { createRules } from '../../src/watch/rules.js';
 import type { IgnoreCase } from './ignore-cases.js';
 
 export interface Difference {

@@ -12,7 +12,7 @@ import type {
 } from '../../src/core/watching.js';
 import type { WatcherDeps } from '../../src/watch/settings.js';
 import { createWatcher } from '../../src/watch/watcher.js';
-import { plainRules } from './rules.js';
+import { projectRules } from './rules.js';
 
 export const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const silent: Log = { write: () => undefined };
@@ -53,7 +53,7 @@ export function project(): Project {
         config: CONFIG,
         clock,
         log: silent,
-        rules: plainRules(root),
+        rules: projectRules(root),
         ...options,
       });
       started.push(watcher);

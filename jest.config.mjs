@@ -4,7 +4,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   // Types are checked by `npm run typecheck`; here only the syntax is stripped.
   transform: {
-    '^.+\\.ts$': ['ts-jest', { useESM: true, diagnostics: false, isolatedModules: true }],
+    '^.+\\.ts$': ['ts-jest', { useESM: true, diagnostics: false }],
   },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   testMatch: ['<rootDir>/test/**/*.test.ts'],

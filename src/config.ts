@@ -8,6 +8,7 @@ export const processEnvironment: Environment = process.env;
 /** What the daemon takes from the environment it runs in. */
 export interface HostFacts {
   readonly home: string;
+  readonly xdgConfigHome: string | undefined;
   /** For children such as git. */
   readonly environment: Readonly<Record<string, string>>;
   /** Where private folders may be made, best first. */
@@ -19,6 +20,7 @@ export function readHost(root: string): HostFacts {
   const runtime = process.env['XDG_RUNTIME_DIR'];
   return {
     home: homedir(),
+    xdgConfigHome: process.env['XDG_CONFIG_HOME'],
     environment: safeEnvironment(process.env, root),
     runtimeFolders: [...(runtime === undefined ? [] : [runtime]), tmpdir(), '/tmp'],
     logLevel: 'info',

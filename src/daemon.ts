@@ -4,8 +4,9 @@ import type { WireLimits } from './api/connection.js';
 import { createDispatch } from './api/dispatch.js';
 import { createSocketServer } from './api/socket-server.js';
 import { METHODS } from './api/table.js';
-import { readHost } from './config.js';
+import { readHost, type HostFacts } from './config.js';
 import { SmithyError } from './core/errors.js';
+import type { Log } from './core/ports.js';
 import { systemClock } from './host/clock.js';
 import {
   readDaemonFile,
@@ -20,14 +21,19 @@ import { openLogFile } from './host/log-file.js';
 import { openSettingsFile } from './host/settings-file.js';
 import { replaceFile } from './host/small-files.js';
 import { protectSocket, takeSocketPlace } from './host/socket-place.js';
-import { prepareStateFolder } from './host/state-folder.js';
+import { findGit } from './host/git-program.js';
+import { prepareStateFolder, type StatePaths } from './host/state-folder.js';
 import { holdState, watchState } from './host/state-watch.js';
+import { Teardown } from './host/teardown.js';
 import { packageVersion } from './host/version.js';
+import { loadRules } from './watch/rule-set.js';
+import { createWatcher } from './watch/watcher.js';
 import { createEventStream } from './workspace/event-stream.js';
 import { createMetrics } from './workspace/metrics.js';
+import { createSettings, type LiveSettings } from './workspace/settings.js';
 import { createWorkspace } from './workspace/workspace.js';
 
-export const PROTOCOL = 1;
+const PROTOCOL = 1;
 
 export interface DaemonOptions {
   readonly root: string;
@@ -53,98 +59,154 @@ const DRAIN_MS = 5_000;
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const root = findRoot(options.root, '/');
   if (options.force !== true) requireSensibleRoot(root);
-  const host = readHost(root);
   const paths = prepareStateFolder(root);
-  const undo: (() => unknown)[] = [];
-  const unwind = async (): Promise<void> => {
-    for (const step of undo.splice(0).reverse()) await step();
-  };
+  const teardown = new Teardown();
+  const lock = tryLock(paths.lock);
+  if (lock === undefined) throw alreadyRunning(root, readDaemonFile(paths.daemon));
+  teardown.add('lock', () => lock.release());
   try {
-    const lock = tryLock(paths.lock);
-    if (lock === undefined) throw alreadyRunning(root, readDaemonFile(paths.daemon));
-    undo.push(() => lock.release());
-    const isOurs = holdState(paths);
-    // What was put in our place is another daemon's: not ours to take away.
-    const undoIfOurs = (step: () => void): unknown => undo.push(() => isOurs() && step());
-
-    const log = openLogFile({ path: paths.log, clock: systemClock, least: host.logLevel });
-    undo.push(() => log.close());
-
-    const previous = readDaemonFile(paths.daemon)?.socket;
-    const place = takeSocketPlace({ paths, runtimeFolders: host.runtimeFolders, previous });
-    if (place.isMoved) undo.push(() => place.remove());
-    else undoIfOurs(() => place.remove());
-
-    const version = packageVersion();
-    const metrics = createMetrics();
-    const workspace = createWorkspace({
-      identity: { version, protocol: PROTOCOL, pid: process.pid, root },
-      clock: systemClock,
-      settingsFile: openSettingsFile(paths.config),
-      diagnostics: createDiagnostics({
-        paths,
-        address: place.address,
-        environment: host.environment,
-      }),
-      events: createEventStream(systemClock, randomBytes(6).toString('hex')),
-      metrics,
-      memoryBytes: () => process.memoryUsage.rss(),
-      stop: (reason) => void stop(reason),
-    });
-
-    const socket = createSocketServer({
-      address: place.address,
-      protect: protectSocket,
-      limits: { ...defaultLimits(() => workspace.config().wire.maxFrameBytes), ...options.limits },
-      dispatch: createDispatch(METHODS, (name, outcome) => metrics.countCall(name, outcome)),
-      workspace,
-      log,
-    });
-    await socket.open();
-    undo.push(() => socket.close(DRAIN_MS));
-
-    undo.push(
-      watchState(
-        { paths, address: place.address, isOurs },
-        {
-          socketGone: () => void socket.reopen().catch(() => stop('the socket cannot be made')),
-          stateGone: () => void stop('the state folder was removed'),
-          configChanged: () => void workspace.reloadConfig(),
-        },
-      ),
-    );
-
-    replaceFile(paths.token, `${randomBytes(32).toString('base64url')}\n`);
-    undoIfOurs(() => rmSync(paths.token, { force: true }));
-
-    const info: DaemonFile = {
-      pid: process.pid,
-      version,
-      protocol: PROTOCOL,
-      root,
-      socket: place.address,
-      http: null,
-      started_at: new Date(systemClock.now()).toISOString(),
-    };
-    writeDaemonFile(paths.daemon, info);
-    undoIfOurs(() => removeDaemonFile(paths.daemon));
-    log.write('info', 'ready', { root, version, pid: process.pid, socket: place.address });
-
-    const stopping = signal();
-    const stopped = signal();
-    function stop(reason = 'asked by its owner'): Promise<void> {
-      if (stopping.isGiven()) return stopped.promise;
-      stopping.give();
-      log.write('info', 'stopping', { reason });
-      workspace.events.publish({ type: 'shutting_down', reason });
-      void unwind().finally(stopped.give);
-      return stopped.promise;
-    }
-    return { info, stop, stopping: stopping.promise, stopped: stopped.promise };
+    return await build({ options, root, paths, teardown });
   } catch (error) {
-    await unwind();
+    await teardown.run(() => undefined);
     throw error;
   }
+}
+
+interface Site {
+  readonly options: DaemonOptions;
+  readonly root: string;
+  readonly paths: StatePaths;
+  readonly teardown: Teardown;
+}
+
+async function build({ options, root, paths, teardown }: Site): Promise<Daemon> {
+  const host = readHost(root);
+  const log = openLogFile({ path: paths.log, clock: systemClock, least: host.logLevel });
+  teardown.add('log', () => log.close());
+
+  // What was put in the place of our folder is another daemon's: not ours to take away.
+  const isOurs = holdState(paths);
+  const ifOurs = (undo: () => void) => (): void => {
+    if (isOurs()) undo();
+  };
+
+  const previous = readDaemonFile(paths.daemon)?.socket;
+  const place = takeSocketPlace({ paths, runtimeFolders: host.runtimeFolders, previous });
+  const removePlace = (): void => place.remove();
+  teardown.add('socket file', place.isMoved ? removePlace : ifOurs(removePlace));
+
+  const events = createEventStream(systemClock, randomBytes(6).toString('hex'));
+  const settings = createSettings(openSettingsFile(paths.config), events);
+  const { watcher, ruleWarnings } = composeWatcher({ root, paths, log, host, settings });
+  teardown.add('watcher', () => watcher.stop());
+
+  const version = packageVersion();
+  const identity = { version, protocol: PROTOCOL, pid: process.pid, root };
+  const metrics = createMetrics();
+  const workspace = createWorkspace({
+    identity,
+    clock: systemClock,
+    settings,
+    watcher,
+    diagnostics: createDiagnostics({
+      paths,
+      address: place.address,
+      environment: host.environment,
+    }),
+    events,
+    metrics,
+    memoryBytes: () => process.memoryUsage.rss(),
+    ruleWarnings,
+    stop: (reason) => void stop(reason),
+  });
+
+  const socket = createSocketServer({
+    address: place.address,
+    protect: protectSocket,
+    limits: { ...defaultLimits(() => settings.config().wire.maxFrameBytes), ...options.limits },
+    dispatch: createDispatch(METHODS, (name, outcome) => metrics.countCall(name, outcome)),
+    workspace,
+    log,
+  });
+  await socket.open();
+  teardown.add('socket', () => socket.close(DRAIN_MS));
+
+  const unwatchState = watchState(
+    { paths, address: place.address, isOurs },
+    {
+      socketGone: () => void socket.reopen().catch(() => stop('the socket cannot be made')),
+      stateGone: () => void stop('the state folder was removed'),
+      configChanged: () => void settings.reload(),
+    },
+  );
+  teardown.add('state watch', unwatchState);
+
+  replaceFile(paths.token, `${randomBytes(32).toString('base64url')}\n`);
+  teardown.add(
+    'token',
+    ifOurs(() => rmSync(paths.token, { force: true })),
+  );
+
+  const startedAt = new Date(systemClock.now()).toISOString();
+  const info = { ...identity, socket: place.address, http: null, started_at: startedAt };
+  writeDaemonFile(paths.daemon, info);
+  teardown.add(
+    'daemon.json',
+    ifOurs(() => removeDaemonFile(paths.daemon)),
+  );
+  log.write('info', 'ready', { ...info });
+
+  const stopping = signal();
+  const stopped = signal();
+  function stop(reason = 'asked by its owner'): Promise<void> {
+    if (stopping.isGiven()) return stopped.promise;
+    stopping.give();
+    log.write('info', 'stopping', { reason });
+    events.publish({ type: 'shutting_down', reason });
+    const onFailure = (what: string, error: unknown): void => {
+      log.write('error', 'stopping left something behind', { what, error: String(error) });
+    };
+    void teardown.run(onFailure).finally(stopped.give);
+    return stopped.promise;
+  }
+
+  watcher.onNotice((notice) => {
+    // The state is gone with the root, so there is nothing left to be the daemon of.
+    if (notice.type === 'root_lost') void stop(`the project folder is gone: ${notice.reason}`);
+  });
+  // Nobody waits for the first look: methods that answer about files do.
+  watcher.start().catch((error: unknown) => {
+    log.write('error', 'watching cannot begin', { error: String(error) });
+    void stop('watching cannot begin');
+  });
+  return { info, stop, stopping: stopping.promise, stopped: stopped.promise };
+}
+
+interface WatcherParts extends Pick<Site, 'root' | 'paths'> {
+  readonly log: Log;
+  readonly host: HostFacts;
+  readonly settings: LiveSettings;
+}
+
+/** The watcher, with rules read from this machine and from the present settings. */
+function composeWatcher({ root, paths, log, host, settings }: WatcherParts) {
+  const gitPath = findGit(host.environment);
+  const git = gitPath === undefined ? {} : { git: { path: gitPath, env: host.environment } };
+  const xdg = host.xdgConfigHome === undefined ? {} : { xdgConfigHome: host.xdgConfigHome };
+  let warnings: readonly string[] = [];
+  const watcher = createWatcher({
+    root,
+    stateDir: paths.state,
+    config: settings.config(),
+    clock: systemClock,
+    log,
+    rules: async () => {
+      const rules = await loadRules({ root, home: host.home, ...xdg, ...git }, settings.config());
+      warnings = rules.warnings;
+      return rules;
+    },
+  });
+  return { watcher, ruleWarnings: () => warnings };
 }
 
 /** Something that happens once and that others wait for. */

@@ -1,10 +1,13 @@
 import type { z } from 'zod';
 import type { AnyMethod } from './method.js';
 import * as daemon from './methods/daemon.js';
+import * as files from './methods/files.js';
 
 /** Every method there is. Adding one is a row in `methods/` and a word here. */
 const ROWS = [
   daemon.status,
+  files.knownFiles,
+  files.rescan,
   daemon.getConfig,
   daemon.updateConfig,
   daemon.getMetrics,

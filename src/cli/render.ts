@@ -10,6 +10,8 @@ export function render(method: string, answer: Readonly<Record<string, unknown>>
       return renderStatus(answer as unknown as Answer<'status'>, colour);
     case 'doctor':
       return renderDoctor(answer as unknown as Answer<'doctor'>, colour);
+    case 'known_files':
+      return renderFiles(answer as unknown as Answer<'known_files'>);
     case 'get_metrics':
       return (answer as unknown as Answer<'get_metrics'>).text;
     default:
@@ -24,11 +26,39 @@ function renderStatus(status: Answer<'status'>, colour: boolean): string {
       'daemon',
       `smithyd ${status.version}, process ${status.pid}, up ${duration(status.uptime_ms)}`,
     ],
+    ['watching', describeWatcher(status.watcher)],
     ['memory', bytes(status.memory_bytes)],
     ['store', `${bytes(status.store.bytes)} of ${bytes(status.store.limit_bytes)}`],
   ];
+  const { nested_roots: roots, nested_repositories: repositories } = status.watcher;
+  if (roots.length > 0) rows.push(['left out', `${list(roots)} (daemons of their own)`]);
+  if (repositories.length > 0) rows.push(['nested', `${list(repositories)} (tracked as content)`]);
+  if (status.why !== undefined) rows.push(['why', printable(status.why.sentence)]);
   const warnings = status.warnings.map((text) => paint(colour, 'yellow', `! ${printable(text)}`));
   return `${[columns(rows), ...warnings].join('\n')}\n`;
+}
+
+function describeWatcher(watcher: Answer<'status'>['watcher']): string {
+  const { state, fresh, files, dirs, engine, skipped, reason, remedy } = watcher;
+  const doubt = state === 'ready' && !fresh ? ', looking again' : '';
+  const left = skipped === 0 ? '' : `, ${skipped} skipped`;
+  const trouble = [reason, remedy].filter((text) => text !== undefined).join(': ');
+  const what = `${files} files in ${dirs} folders${left}, ${state}${doubt} (${engine})`;
+  return trouble === '' ? what : `${what}: ${printable(trouble)}`;
+}
+
+function list(paths: readonly string[]): string {
+  const shown = paths.slice(0, 5).map(printable).join(', ');
+  return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
+}
+
+function renderFiles({ files, next, total, fresh }: Answer<'known_files'>): string {
+  const lines = files.map(({ mode, hash, size, path }) => {
+    return `${mode} ${hash.slice(0, 10)} ${String(size).padStart(10)}  ${printable(path)}`;
+  });
+  const more = next === undefined ? '' : `; more with --after ${printable(next)}`;
+  const doubt = fresh ? '' : ', not certain to be complete';
+  return `${[...lines, `${files.length} of ${total} files${doubt}${more}`].join('\n')}\n`;
 }
 
 function renderDoctor({ checks }: Answer<'doctor'>, colour: boolean): string {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { CliCommand, CliManifest } from '../core/cli-manifest.js';
 import { SmithyError } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
@@ -9,7 +9,7 @@ import { printableJson } from './text.js';
 
 /** Runs one command line and answers its exit code. */
 export async function run(globals: GlobalFlags, words: readonly string[]): Promise<number> {
-  const manifest = readManifest();
+  const manifest = await readManifest();
   if (globals.version) return print(`smithyd ${manifest.version}\n`);
   const local = LOCAL_COMMANDS.find(({ command }) => startsWith(words, command));
   const remote = longestMatch(manifest.commands, words);
@@ -40,9 +40,16 @@ async function callMethod(
   return print(render(command.method, answer as Record<string, unknown>));
 }
 
-function readManifest(): CliManifest {
+async function readManifest(): Promise<CliManifest> {
   const file = new URL('./manifest.json', import.meta.url);
-  return JSON.parse(readFileSync(file, 'utf8')) as CliManifest;
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as CliManifest;
+  // Run from the sources, where nothing was built: made from the table on the spot.
+  const [{ toCliManifest }, { METHODS }, { packageVersion }] = await Promise.all([
+    import('../api/manifest.js'),
+    import('../api/table.js'),
+    import('../host/version.js'),
+  ]);
+  return toCliManifest(METHODS, packageVersion());
 }
 
 function longestMatch(

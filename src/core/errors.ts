@@ -106,6 +106,6 @@ export class SmithyError extends Error {
   }
 }
 
-export function isErrorCode(code: string): code is ErrorCode {
+function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }

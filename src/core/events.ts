@@ -1,7 +1,16 @@
 import { z } from 'zod';
 
 /** The kinds of things a subscriber can hear of. Append-only. */
-export const EVENT_TYPES = ['config_changed', 'shutting_down'] as const;
+export const EVENT_TYPES = [
+  'unknown_change',
+  'tracking_changed',
+  'watch_desynced',
+  'watch_resynced',
+  'root_lost',
+  'root_found',
+  'config_changed',
+  'shutting_down',
+] as const;
 
 export const EventType = z.enum(EVENT_TYPES);
 export type EventType = z.output<typeof EventType>;

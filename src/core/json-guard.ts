@@ -9,7 +9,7 @@ export interface JsonLimits {
   readonly elements: number;
 }
 
-export const JSON_LIMITS: JsonLimits = { depth: 64, elements: 500_000 };
+const JSON_LIMITS: JsonLimits = { depth: 64, elements: 500_000 };
 
 const QUOTE = 34;
 const COMMA = 44;

@@ -1,11 +1,13 @@
-import type { Config } from '../core/config.js';
 import { SmithyError } from '../core/errors.js';
-import type { Check, Clock, Diagnostics, SettingsFile } from '../core/ports.js';
+import { toPath } from '../core/paths.js';
+import type { Check, Clock, Diagnostics } from '../core/ports.js';
 import { describeProblems } from '../core/schema-problems.js';
-import { readSettings, updateSettings, type RawSettings } from '../core/settings.js';
+import type { Watcher } from '../core/watching.js';
 import type { EventStream } from './event-stream.js';
+import { publishChanges } from './intake.js';
+import { knownFiles, type KnownFilesPage, type KnownFilesQuery } from './known-files.js';
 import type { Metrics } from './metrics.js';
-import { createQueue } from './queue.js';
+import type { LiveSettings } from './settings.js';
 
 /** What stays the same as long as the daemon runs. */
 export interface Identity {
@@ -18,68 +20,87 @@ export interface Identity {
 export interface WorkspaceDeps {
   readonly identity: Identity;
   readonly clock: Clock;
-  readonly settingsFile: SettingsFile;
+  readonly settings: LiveSettings;
+  readonly watcher: Watcher;
   readonly diagnostics: Diagnostics;
   readonly events: EventStream;
   readonly metrics: Metrics;
   readonly memoryBytes: () => number;
+  /** What the tracking rules could not take in, one sentence each. */
+  readonly ruleWarnings: () => readonly string[];
   /** Begins the orderly end; returns at once. */
   readonly stop: (reason: string) => void;
 }
 
 export type Workspace = ReturnType<typeof createWorkspace>;
 
+/** Lists in `status` are for a glance. */
+const MOST_LISTED = 100;
+
 /** The product of one project root: its verbs, over ports. */
 export function createWorkspace(deps: WorkspaceDeps) {
-  const { identity, clock, settingsFile, events } = deps;
+  const { identity, clock, settings, watcher, events } = deps;
   const startedAt = clock.monotonic();
-  const queue = createQueue();
-  let settings = readSettings(settingsFile.read());
+  publishChanges(watcher, events, () => settings.config());
+  settings.onChange((config) => watcher.reconfigure(config));
 
   const uptime = (): number => Math.round(clock.monotonic() - startedAt);
 
-  function adopt(next: typeof settings): Config {
-    const keys = changedKeys(settings.config, next.config);
-    settings = next;
-    if (keys.length > 0) events.publish({ type: 'config_changed', keys });
-    return next.config;
+  function status() {
+    const { nestedRepositories, nestedRoots, ...health } = watcher.health();
+    return {
+      ...identity,
+      uptime_ms: uptime(),
+      current_dialog_id: null,
+      watcher: {
+        ...health,
+        nested_repositories: nestedRepositories.slice(0, MOST_LISTED),
+        nested_roots: nestedRoots.slice(0, MOST_LISTED),
+      },
+      edits_open: 0,
+      ledger: { events: 0, bytes: 0 },
+      store: { bytes: 0, objects: 0, packs: 0, limit_bytes: settings.config().store.limitBytes },
+      memory_bytes: deps.memoryBytes(),
+      warnings: [
+        ...settings.problems().map((problem) => `config.json: ${describeProblems([problem])}`),
+        ...deps.ruleWarnings(),
+      ],
+    };
   }
 
   return {
     events,
+    settings,
+    status,
 
-    status: () => ({
-      ...identity,
-      uptime_ms: uptime(),
-      current_dialog_id: null,
-      edits_open: 0,
-      ledger: { events: 0, bytes: 0 },
-      store: { bytes: 0, objects: 0, packs: 0, limit_bytes: settings.config.store.limitBytes },
-      memory_bytes: deps.memoryBytes(),
-      warnings: settings.problems.map((problem) => `config.json: ${describeProblems([problem])}`),
-    }),
+    async statusWithReason(path: string) {
+      const explained = await watcher.explain(toPath(path, identity.root));
+      const { decision, at, sentence } = explained;
+      const { tracked, reason, rule } = decision;
+      const why = { path: explained.path, tracked, reason, at, sentence };
+      return { ...status(), why: rule === undefined ? why : { ...why, rule } };
+    },
 
-    config: (): Config => settings.config,
+    knownFiles: (query: KnownFilesQuery): Promise<KnownFilesPage> =>
+      knownFiles(watcher, identity.root, query),
 
-    updateConfig: (patch: RawSettings): Promise<Config> =>
-      queue.run(() => {
-        const next = updateSettings(settings.raw, patch);
-        // Durable first: an answer must not name a setting that a crash takes back.
-        settingsFile.write(next.raw);
-        return adopt(next);
-      }),
-
-    /** Somebody edited the file by hand. */
-    reloadConfig: (): Promise<Config> => queue.run(() => adopt(readSettings(settingsFile.read()))),
+    async rescan(): Promise<{ fresh: boolean; files: number; duration_ms: number }> {
+      const begun = clock.monotonic();
+      await watcher.rescan();
+      const { fresh, files } = watcher.health();
+      return { fresh, files, duration_ms: Math.round(clock.monotonic() - begun) };
+    },
 
     metricsText: (): string =>
       deps.metrics.render({
         smithyd_uptime_seconds: uptime() / 1000,
         smithyd_memory_bytes: deps.memoryBytes(),
+        smithyd_known_files: watcher.health().files,
+        smithyd_fresh: watcher.health().fresh ? 1 : 0,
       }),
 
     async doctor(repair: boolean): Promise<{ ok: boolean; checks: Check[] }> {
-      const checks = [...(await deps.diagnostics.run(repair)), configCheck()];
+      const checks = [...(await deps.diagnostics.run(repair)), configCheck(), watchCheck()];
       return { ok: checks.every((check) => check.ok), checks };
     },
 
@@ -87,22 +108,21 @@ export function createWorkspace(deps: WorkspaceDeps) {
   };
 
   function configCheck(): Check {
-    const { problems } = settings;
-    const detail =
-      problems.length === 0 ? 'every setting is understood' : describeProblems(problems);
-    return { name: 'configuration', ok: problems.length === 0, detail };
+    const problems = settings.problems();
+    const ok = problems.length === 0;
+    const detail = ok ? 'every setting is understood' : describeProblems(problems);
+    return { name: 'configuration', ok, detail };
+  }
+
+  function watchCheck(): Check {
+    const { state, fresh, files, reason, remedy } = watcher.health();
+    const trouble = [reason, remedy].filter((text) => text !== undefined).join(': ');
+    const detail = trouble === '' ? `${state}, ${files} files known` : trouble;
+    return { name: 'watcher', ok: state === 'starting' || fresh, detail };
   }
 }
 
-function changedKeys(before: Config, after: Config): string[] {
-  return Object.entries(after)
-    .filter(([key, value]) => {
-      return JSON.stringify(value) !== JSON.stringify(before[key as keyof Config]);
-    })
-    .map(([key]) => key);
-}
-
-/** For verbs that a stopping daemon no longer starts. */
+/** For requests that a stopping daemon no longer takes. */
 export function shuttingDown(): SmithyError {
   return new SmithyError('SHUTTING_DOWN', 'The daemon is stopping.', {
     hint: 'Call again in a moment; a new daemon starts on demand.',

@@ -11,7 +11,9 @@ export const status = method({
   summary: 'Tells what the daemon watches and how it is doing.',
   effect: 'read',
   on: ['socket', 'http', 'mcp', 'cli'],
-  input: nothing,
+  input: z.strictObject({
+    why: z.string().min(1).optional().describe('Also explain why this path is tracked or not.'),
+  }),
   output: z.object({
     version: z.string(),
     protocol: z.int(),
@@ -19,14 +21,39 @@ export const status = method({
     root: z.string(),
     uptime_ms: count,
     current_dialog_id: z.string().nullable(),
+    watcher: z.object({
+      engine: z.enum(['directories', 'chokidar']),
+      state: z.enum(['starting', 'ready', 'degraded']),
+      fresh: z.boolean().describe('False while changes may have been missed.'),
+      files: count,
+      dirs: count,
+      skipped: count.describe('Tracked paths without known content; see known_files.'),
+      reason: z.string().optional(),
+      remedy: z.string().optional(),
+      nested_repositories: z.array(z.string()).describe('Tracked as content.'),
+      nested_roots: z
+        .array(z.string())
+        .describe('Left out: they have a daemon state of their own.'),
+    }),
     edits_open: count,
     ledger: z.object({ events: count, bytes: count }),
     store: z.object({ bytes: count, objects: count, packs: count, limit_bytes: count }),
     memory_bytes: count,
     warnings: z.array(z.string()).describe('What needs attention, one sentence each.'),
+    why: z
+      .object({
+        path: z.string(),
+        tracked: z.boolean(),
+        reason: z.string(),
+        at: z.string().describe('The path, or the folder above it, that settled it.'),
+        sentence: z.string(),
+        rule: z.object({ source: z.string(), line: count, pattern: z.string() }).optional(),
+      })
+      .optional(),
   }),
   cli: { command: 'status' },
-  run: ({ workspace }) => workspace.status(),
+  run: ({ workspace }, { why }) =>
+    why === undefined ? workspace.status() : workspace.statusWithReason(why),
 });
 
 export const getConfig = method({
@@ -37,7 +64,7 @@ export const getConfig = method({
   input: nothing,
   output: Config,
   cli: { command: 'config get' },
-  run: ({ workspace }) => workspace.config(),
+  run: ({ workspace }) => workspace.settings.config(),
 });
 
 export const updateConfig = method({
@@ -49,7 +76,7 @@ export const updateConfig = method({
   input: z.looseObject({}),
   output: Config,
   cli: { command: 'config set' },
-  run: ({ workspace }, patch) => workspace.updateConfig(patch),
+  run: ({ workspace }, patch) => workspace.settings.update(patch),
 });
 
 export const getMetrics = method({

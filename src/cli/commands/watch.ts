@@ -22,9 +22,25 @@ export async function watch(globals: GlobalFlags, words: readonly string[]): Pro
   return 0;
 }
 
+const MOST_SHOWN = 8;
+
 function describe(event: StreamedEvent): string {
-  const { type, at, ...rest } = event;
-  return printable(`${at.slice(11, 19)}  ${type.padEnd(16)}  ${JSON.stringify(rest)}`);
+  return printable(`${event.at.slice(11, 19)}  ${event.type.padEnd(16)}  ${details(event)}`);
+}
+
+/** The files for a person; other events are short enough as they are. */
+function details({ type, at: _at, cursor: _cursor, ...rest }: StreamedEvent): string {
+  if (type !== 'unknown_change') return JSON.stringify(rest);
+  const { changes, total, origin } = rest as unknown as UnknownChange;
+  const shown = changes.slice(0, MOST_SHOWN).map(({ path, change }) => `${change} ${path}`);
+  if (total > shown.length) shown.push(`and ${total - shown.length} more`);
+  return `${shown.join(', ')}${origin === 'live' ? '' : ` (${origin})`}`;
+}
+
+interface UnknownChange {
+  readonly changes: readonly { readonly path: string; readonly change: string }[];
+  readonly total: number;
+  readonly origin: string;
 }
 
 function readTypes(words: readonly string[]): string[] {

@@ -1,0 +1,88 @@
+import { type FSWatcher, readFileSync, watch } from 'node:fs';
+import { basename } from 'node:path';
+import { looksLikeOverflow } from '../core/doubt.js';
+import { codeOf } from './content.js';
+import type { Engine, EngineEvents, WatchResult } from './engine.js';
+
+const LIMITS: ReadonlySet<string> = new Set(['ENOSPC', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
+/**
+ * One watch per directory, not recursive. On Linux all of them share one inotify queue, so events
+ * of different folders keep their order.
+ */
+export function createDirectoryEngine(root: string): Engine {
+  const handles = new Map<string, FSWatcher>();
+  const queueLimit = readQueueLimit();
+  let events: EngineEvents | undefined;
+  let inThisRead = 0;
+
+  function count(): void {
+    inThisRead += 1;
+    // The kernel's queue is read to its end before anything scheduled here runs.
+    if (inThisRead === 1) {
+      setImmediate(() => {
+        const suspicious = looksLikeOverflow(inThisRead, queueLimit);
+        inThisRead = 0;
+        if (suspicious) events?.overflow();
+      });
+    }
+  }
+
+  function unwatch(folder: string): void {
+    handles.get(folder)?.close();
+    handles.delete(folder);
+  }
+
+  function add(folder: string): void {
+    const path = folder === '' ? root : `${root}/${folder}`;
+    const own = basename(path);
+    const handle = watch(path, (type, name) => {
+      count();
+      // A name that is no UTF-8 arrives damaged; the folder's listing has the truth.
+      events?.hint(folder, name?.includes('\uFFFD') === true ? undefined : (name ?? undefined));
+      // libuv reports the folder's own end under its own name, like an entry of it.
+      if (type === 'rename' && name === own) events?.lost(folder);
+    });
+    handle.on('error', (error) => {
+      if (handles.get(folder) !== handle) return;
+      unwatch(folder);
+      events?.failed(folder, error);
+    });
+    handles.set(folder, handle);
+  }
+
+  return {
+    name: 'directories',
+    ordered: true,
+    open(to) {
+      events = to;
+      return Promise.resolve();
+    },
+    watch(folder): WatchResult {
+      unwatch(folder);
+      try {
+        add(folder);
+        return 'watching';
+      } catch (error) {
+        const code = codeOf(error);
+        if (code === 'ENOENT' || code === 'ENOTDIR') return 'gone';
+        return LIMITS.has(code) ? 'limit' : 'failed';
+      }
+    },
+    unwatch,
+    rulesChanged: () => Promise.resolve(),
+    close() {
+      events = undefined;
+      for (const folder of [...handles.keys()]) unwatch(folder);
+      return Promise.resolve();
+    },
+  };
+}
+
+function readQueueLimit(): number {
+  try {
+    return Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8')) || 16_384;
+  } catch {
+    return 16_384;
+  }
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Log } from '../core/ports.js';
+import { codeOf } from './content.js';
+import { KnownDecoder, KnownEncoder } from './known-format.js';
+import type { KnownTree } from './tree.js';
+
+export interface Binding {
+  readonly device: number;
+  readonly inode: number;
+  readonly fingerprint: string;
+  readonly maxFileBytes: number;
+}
+
+interface Deps {
+  readonly path: string;
+  readonly tree: KnownTree;
+  readonly log: Log;
+  readonly saveMs: number;
+  readonly binding: () => Binding;
+}
+
+export interface Loaded {
+  /** Something was known before this start. */
+  readonly isKnown: boolean;
+  /** It was known under other rules: decide everything anew. */
+  readonly isStale: boolean;
+}
+
+const SLICE_MS = 8;
+
+/** What is known, on disk: so that a restart need not read the project again. */
+export class KnownFile {
+  readonly #deps: Deps;
+  #timer: NodeJS.Timeout | undefined;
+  #saving: Promise<void> = Promise.resolve();
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /** Fills the tree. A file that is missing, damaged or of another root leaves it empty. */
+  load(): Loaded {
+    const nothing = { isKnown: false, isStale: false };
+    try {
+      const decoder = new KnownDecoder(readFileSync(this.#deps.path));
+      const now = this.#deps.binding();
+      const then = decoder.binding as Partial<Binding>;
+      if (then.device !== now.device || then.inode !== now.inode) {
+        throw new Error('it belongs to another root');
+      }
+      decoder.readInto(this.#deps.tree);
+      const isStale =
+        then.fingerprint !== now.fingerprint || then.maxFileBytes !== now.maxFileBytes;
+      return { isKnown: true, isStale };
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return nothing;
+      this.#deps.log.write('warn', 'The saved known state cannot be used; reading everything.', {
+        path: this.#deps.path,
+        error: String(error),
+      });
+      return nothing;
+    }
+  }
+
+  /** Something changed: save before long. */
+  changed(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.save();
+    }, this.#deps.saveMs).unref();
+  }
+
+  /** A failure costs the next start some time and nothing else, so it is only logged. */
+  save(): Promise<void> {
+    this.#saving = this.#saving.then(async () => {
+      try {
+        await this.#write();
+      } catch (error) {
+        this.#deps.log.write('warn', 'The known state could not be saved.', {
+          path: this.#deps.path,
+          error: String(error),
+        });
+      }
+    });
+    return this.#saving;
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.save();
+  }
+
+  async #write(): Promise<void> {
+    const bytes = await this.#encode();
+    const draft = `${this.#deps.path}.tmp`;
+    const file = await open(draft, 'w', 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, this.#deps.path);
+    const folder = await open(dirname(this.#deps.path));
+    await folder.sync().finally(() => folder.close());
+  }
+
+  async #encode(): Promise<Buffer> {
+    const encoder = new KnownEncoder(this.#deps.binding());
+    let until = performance.now() + SLICE_MS;
+    for (const folder of this.#deps.tree.folders.values()) {
+      encoder.add(folder);
+      if (performance.now() < until) continue;
+      await new Promise(setImmediate);
+      until = performance.now() + SLICE_MS;
+    }
+    return encoder.finish();
+  }
+}

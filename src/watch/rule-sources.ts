@@ -1,0 +1,255 @@
+import { execFile } from 'node:child_process';
+import {
+  constants,
+  closeSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import type { RuleText } from '../core/tracking.js';
+import type { RuleOptions } from './rules.js';
+
+/** Where git's rules for a root come from on this machine. Nothing in the repository is executed. */
+export interface RuleSources extends Pick<
+  RuleOptions,
+  'rootIgnore' | 'infoExclude' | 'globalExcludes' | 'prefix' | 'above' | 'ignoreCase'
+> {
+  readonly repository?: Repository;
+  /** Files that decide and that a walk of the root does not see, absent ones too. */
+  readonly outside: readonly OutsideFile[];
+  readonly warnings: readonly RuleWarning[];
+}
+
+export interface Repository {
+  /** The folder that holds `.git`. */
+  readonly top: string;
+  /** Shared by all work trees; `info/exclude` and `config` are in it. */
+  readonly commonDir: string;
+}
+
+export interface OutsideFile {
+  readonly path: string;
+  /** Changes whenever the file does; undefined while it is absent. */
+  readonly stamp: string | undefined;
+}
+
+export interface RuleWarning {
+  readonly code: 'GIT_CONFIG_UNREADABLE' | 'IGNORE_FILE_TOO_LARGE' | 'IGNORE_FILE_UNREADABLE';
+  readonly detail: string;
+}
+
+export interface SourceOptions {
+  /** Absolute, real path. */
+  readonly root: string;
+  readonly home: string;
+  readonly xdgConfigHome?: string;
+  /** Absolute path of git and the environment to run it in; without it the defaults count. */
+  readonly git?: { readonly path: string; readonly env: Readonly<Record<string, string>> };
+}
+
+/** Larger than any real ignore file, small enough to read and compile at once. */
+const MAX_IGNORE_BYTES = 1_048_576;
+const CONFIG_TIMEOUT_MS = 2000;
+
+export async function readRuleSources(options: SourceOptions): Promise<RuleSources> {
+  const { root, home } = options;
+  const warnings: RuleWarning[] = [];
+  const repository = findRepository(root);
+  const settings = await readGitSettings(options, warnings);
+  const configHome = options.xdgConfigHome ?? join(home, '.config');
+  const globalPath = settings.excludesFile ?? join(configHome, 'git', 'ignore');
+  const infoPath = repository && join(repository.commonDir, 'info', 'exclude');
+  const folders = repository === undefined ? [] : foldersAbove(repository.top, root);
+
+  const outside = [
+    ...folders.map((folder) => join(folder, '.gitignore')),
+    ...(infoPath === undefined ? [] : [infoPath]),
+    globalPath,
+    ...(repository === undefined ? [] : [join(repository.commonDir, 'config')]),
+    ...[join(home, '.gitconfig'), join(configHome, 'git', 'config')],
+    // Stamps come before the contents are read: a change in between is then seen as a change.
+  ].map((path) => ({ path, stamp: stampOf(path) }));
+
+  const read = (path: string, follow: boolean): string | undefined =>
+    readRuleFile(path, { follow, warn: (warning) => warnings.push(warning) });
+  const rootIgnore = read(join(root, '.gitignore'), false);
+  const infoExclude =
+    infoPath === undefined ? undefined : namedText('.git/info/exclude', read(infoPath, true));
+  const globalExcludes = namedText(globalPath, read(globalPath, true));
+  const above = folders.flatMap((folder) => {
+    const text = read(join(folder, '.gitignore'), false);
+    return text === undefined ? [] : [{ base: slashed(repository?.top ?? '', folder), text }];
+  });
+
+  return {
+    prefix: repository === undefined ? '' : slashed(repository.top, root),
+    above,
+    ignoreCase: settings.ignoreCase,
+    outside,
+    warnings,
+    ...(repository === undefined ? {} : { repository }),
+    ...(rootIgnore === undefined ? {} : { rootIgnore }),
+    ...(infoExclude === undefined ? {} : { infoExclude }),
+    ...(globalExcludes === undefined ? {} : { globalExcludes }),
+  };
+}
+
+/** The text of a folder's `.gitignore`. A symlink counts as absent: git refuses to follow it. */
+export function readIgnoreFile(
+  path: string,
+  warn: (warning: RuleWarning) => void = () => undefined,
+): string | undefined {
+  return readRuleFile(path, { follow: false, warn });
+}
+
+/** Empty when unchanged; the watcher asks this for the files it has no watch on. */
+export function changedOutside(files: readonly OutsideFile[]): string[] {
+  return files.filter(({ path, stamp }) => stampOf(path) !== stamp).map(({ path }) => path);
+}
+
+function namedText(source: string, text: string | undefined): RuleText | undefined {
+  return text === undefined ? undefined : { source, text };
+}
+
+function slashed(from: string, to: string): string {
+  return relative(from, to).split(sep).join('/');
+}
+
+/** From the top down to the parent of the root; empty when they are the same. */
+function foldersAbove(top: string, root: string): string[] {
+  const folders: string[] = [];
+  for (let folder = root; folder !== top;) {
+    folder = dirname(folder);
+    folders.unshift(folder);
+  }
+  return folders;
+}
+
+/** Goes up as git does: to the first valid `.git`, and never onto another file system. */
+function findRepository(root: string): Repository | undefined {
+  const device = statOf(root)?.dev;
+  for (let folder = root; ; folder = dirname(folder)) {
+    if (statOf(folder)?.dev !== device) return undefined;
+    const commonDir = commonDirOf(join(folder, '.git'));
+    if (commonDir !== undefined) return { top: folder, commonDir };
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+function commonDirOf(dotGit: string): string | undefined {
+  const stat = statOf(dotGit);
+  if (stat === undefined) return undefined;
+  const gitDir = stat.isDirectory() ? dotGit : pointedTo(dotGit);
+  if (gitDir === undefined || statOf(join(gitDir, 'HEAD')) === undefined) return undefined;
+  const shared = readSmall(join(gitDir, 'commondir'));
+  const commonDir = shared === undefined ? gitDir : resolve(gitDir, shared);
+  return statOf(join(commonDir, 'objects'))?.isDirectory() === true ? commonDir : undefined;
+}
+
+/** A `.git` file, as in submodules and extra work trees. */
+function pointedTo(dotGit: string): string | undefined {
+  const target = /^gitdir: (.+)$/u.exec(readSmall(dotGit) ?? '')?.[1];
+  return target === undefined ? undefined : resolve(dirname(dotGit), target);
+}
+
+function readSmall(path: string): string | undefined {
+  return readRuleFile(path, { follow: true, warn: () => undefined })?.replace(/[\r\n]+$/u, '');
+}
+
+interface ReadOptions {
+  readonly follow: boolean;
+  readonly warn: (warning: RuleWarning) => void;
+}
+
+function readRuleFile(path: string, { follow, warn }: ReadOptions): string | undefined {
+  let descriptor: number | undefined;
+  try {
+    // Not blocking, because the name may belong to a FIFO. Windows has neither flag: there they count as 0.
+    const flags = constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW);
+    descriptor = openSync(path, constants.O_RDONLY | flags);
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) return undefined;
+    if (stat.size > MAX_IGNORE_BYTES) {
+      warn({ code: 'IGNORE_FILE_TOO_LARGE', detail: `${path} has ${stat.size} bytes` });
+      return undefined;
+    }
+    return readFileSync(descriptor, 'utf8');
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    // Absent, or a symlink where git follows none.
+    if (!['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK'].includes(code)) {
+      warn({ code: 'IGNORE_FILE_UNREADABLE', detail: `${path}: ${code}` });
+    }
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function statOf(path: string): ReturnType<typeof statSync> {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function stampOf(path: string): string | undefined {
+  try {
+    const link = lstatSync(path, { bigint: true });
+    const stat = link.isSymbolicLink() ? statSync(path, { bigint: true }) : link;
+    return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs, link.ino].join(':');
+  } catch {
+    return undefined;
+  }
+}
+
+interface GitSettings {
+  readonly excludesFile?: string;
+  readonly ignoreCase: boolean;
+}
+
+/** `git config` resolves includes and conditions for us, and reading settings runs no command. */
+async function readGitSettings(
+  { root, home, git }: SourceOptions,
+  warnings: RuleWarning[],
+): Promise<GitSettings> {
+  if (git === undefined) return { ignoreCase: false };
+  const answer = await new Promise<{ stdout: string; failure?: string }>((settle) => {
+    const args = ['config', '-z', '--get-regexp', '^core\\.(excludesfile|ignorecase)$'];
+    const limits = { timeout: CONFIG_TIMEOUT_MS, maxBuffer: MAX_IGNORE_BYTES };
+    execFile(git.path, args, { cwd: root, env: git.env, ...limits }, (error, stdout) => {
+      // Exit 1: neither is set.
+      const failed = error !== null && error.code !== 1;
+      settle(failed ? { stdout, failure: error.message } : { stdout });
+    });
+  });
+  if (answer.failure !== undefined) {
+    warnings.push({ code: 'GIT_CONFIG_UNREADABLE', detail: answer.failure });
+    return { ignoreCase: false };
+  }
+  return parseSettings(answer.stdout, { root, home });
+}
+
+/** Records are `key`, line feed, value; a key alone means true. The last one counts. */
+function parseSettings(
+  output: string,
+  { root, home }: Pick<SourceOptions, 'root' | 'home'>,
+): GitSettings {
+  let settings: GitSettings = { ignoreCase: false };
+  for (const record of output.split('\0')) {
+    const cut = record.indexOf('\n');
+    const key = cut < 0 ? record : record.slice(0, cut);
+    const value = cut < 0 ? 'true' : record.slice(cut + 1);
+    if (key === 'core.ignorecase') {
+      settings = { ...settings, ignoreCase: /^(?:true|yes|on|[1-9]\d*)$/iu.test(value) };
+    } else if (key === 'core.excludesfile' && cut >= 0) {
+      const path = value.startsWith('~/') ? join(home, value.slice(2)) : value;
+      settings = { ...settings, excludesFile: resolve(root, path) };
+    }
+  }
+  return settings;
+}

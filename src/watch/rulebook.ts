@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import type { Stamp } from '../core/stamp.js';
+import { sameStamp } from '../core/stamp.js';
+import type { EntryKind, Explanation, RuleSet, RuleText } from '../core/tracking.js';
+import { explain } from './explain.js';
+import { kindOf, look, readIgnoreFile } from './disk.js';
+import type { Folder, KnownTree } from './tree.js';
+
+interface Deps {
+  readonly absolute: (relative: string) => string;
+  readonly tree: KnownTree;
+  readonly load: () => Promise<RuleSet>;
+}
+
+/** Keeps each folder's rules in line with the ignore files they come from. */
+export class Rulebook {
+  readonly #deps: Deps;
+  #outside = new Map<string, Stamp | undefined>();
+  fingerprint = '';
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /** Reads all rules that do not come from folders below the root. True if they differ. */
+  async reload(): Promise<boolean> {
+    const set = await this.#deps.load();
+    this.#outside = new Map(set.outside.map((path) => [path, stampOf(path)]));
+    if (set.fingerprint === this.fingerprint && this.#deps.tree.root.rules !== undefined) {
+      return false;
+    }
+    this.fingerprint = set.fingerprint;
+    this.#deps.tree.root.rules = set.root;
+    return true;
+  }
+
+  /** One of the rule files that no folder watch covers was touched since they were read. */
+  outsideChanged(): boolean {
+    for (const [path, before] of this.#outside) {
+      const now = stampOf(path);
+      if (before === undefined || now === undefined ? before !== now : !sameStamp(before, now)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Makes the folder's rules current. True when they are not what its entries were decided by, so
+   * that everything below has to be decided anew.
+   */
+  refresh(folder: Folder, hasIgnoreFile: boolean): boolean {
+    const { parent } = folder;
+    if (parent?.rules === undefined) return false;
+    const text = hasIgnoreFile
+      ? readIgnoreFile(this.#deps.absolute(folder.childPath('.gitignore')))
+      : undefined;
+    const hash = text === undefined ? '' : createHash('sha1').update(text).digest('hex');
+    if (folder.rulesFrom === parent.rules && hash === folder.ignoreHash) return false;
+    // The first rules after a restart are those of before it when the texts are the same.
+    const differ = folder.rulesFrom !== undefined || hash !== folder.ignoreHash;
+    const source = folder.childPath('.gitignore');
+    folder.rules = parent.rules.enter(folder.name, text === undefined ? text : { source, text });
+    folder.rulesFrom = parent.rules;
+    folder.ignoreHash = hash;
+    return differ;
+  }
+
+  /** Why a path is tracked or not; nothing needs to exist there. */
+  explain(path: string): Explanation {
+    const { root } = this.#deps.tree;
+    if (root.rules === undefined) throw new Error('the rules are not loaded yet');
+    return explain(root.rules, path, {
+      kind: this.#kind(path),
+      ignoreFileOf: (folder) => this.#ignoreFileOf(folder),
+    });
+  }
+
+  #ignoreFileOf(folder: string): RuleText | undefined {
+    const source = `${folder}/.gitignore`;
+    const text = readIgnoreFile(this.#deps.absolute(source));
+    return text === undefined ? undefined : { source, text };
+  }
+
+  #kind(path: string): EntryKind {
+    const found = look(this.#deps.absolute(path));
+    return typeof found === 'string' ? 'file' : kindOf(found);
+  }
+}
+
+function stampOf(path: string): Stamp | undefined {
+  const found = look(path);
+  return typeof found === 'string' ? undefined : found;
+}

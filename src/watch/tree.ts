@@ -1,0 +1,173 @@
+import type { Hash, Path } from '../core/model.js';
+import type { Stamp } from '../core/stamp.js';
+import type { FolderRules } from '../core/tracking.js';
+import type { FileMode, FileState, KnownEntry, SkipReason } from '../core/watching.js';
+import type { Visit } from './visit.js';
+
+const TYPE = 0o170000;
+const LINK = 0o120000;
+
+/** A file or link. Fields are assigned in one order everywhere, so that V8 keeps one shape. */
+export class Leaf implements Stamp {
+  mtimeMs = 0;
+  ctimeMs = 0;
+  size = 0;
+  ino = 0;
+  mode = 0;
+  /** '' until the content is known for the first time. */
+  hash = '';
+  /** The stamp does not prove the content: read again when in doubt. */
+  racy = true;
+  skip: SkipReason | undefined = undefined;
+  nlink = 1;
+  /** A reader has it; `again` are those who want another look when that one is done. */
+  reading = false;
+  again: Visit[] | undefined = undefined;
+
+  get isKnown(): boolean {
+    return this.hash !== '';
+  }
+
+  get gitMode(): FileMode {
+    if ((this.mode & TYPE) === LINK) return '120000';
+    return (this.mode & 0o100) === 0 ? '100644' : '100755';
+  }
+
+  get state(): FileState | undefined {
+    return this.hash === '' ? undefined : { hash: this.hash as Hash, mode: this.gitMode };
+  }
+}
+
+/** A directory that the rules enter. A moved directory is a new Folder: `path` never changes. */
+export class Folder {
+  readonly path: string;
+  readonly name: string;
+  readonly parent: Folder | undefined;
+  readonly children = new Map<string, Leaf | Folder>();
+  /** Of the directory itself; undefined means: list it again. */
+  stamp: Stamp | undefined = undefined;
+  racy = true;
+  ino = 0;
+  watched = false;
+  detached = false;
+  /** False when only something below it is tracked: then it is no empty folder of its own. */
+  tracked = true;
+  skip: SkipReason | undefined = undefined;
+  rules: FolderRules | undefined = undefined;
+  /** The parent's rules that `rules` were made from; another object means they are stale. */
+  rulesFrom: FolderRules | undefined = undefined;
+  /** Text of the folder's own ignore file, and that text's hash as remembered from disk. */
+  ignoreText: string | undefined = undefined;
+  ignoreHash = '';
+  hasGit = false;
+  /** Escaped names that are no UTF-8; they have no other place. */
+  oddNames: readonly string[] = [];
+
+  constructor(parent: Folder | undefined, name: string) {
+    this.parent = parent;
+    this.name = name;
+    this.path = parent === undefined ? '' : parent.childPath(name);
+  }
+
+  childPath(name: string): string {
+    return this.path === '' ? name : `${this.path}/${name}`;
+  }
+}
+
+/** Everything known, as a tree of folders. Holds no decisions and does no IO. */
+export class KnownTree {
+  root = new Folder(undefined, '');
+  readonly folders = new Map<string, Folder>([['', this.root]]);
+  readonly skipped = new Map<string, SkipReason>();
+  /**
+   * Files with further names: a write through one of those raises no event here, even when the
+   * other name is in the tree too.
+   */
+  readonly linked = new Map<Leaf, { readonly folder: Folder; readonly name: string }>();
+  readonly nestedRoots = new Set<string>();
+  readonly nestedRepositories = new Set<string>();
+  files = 0;
+
+  /** A folder below `parent`; whatever had the name must be gone. */
+  addFolder(parent: Folder, name: string): Folder {
+    const folder = new Folder(parent, name);
+    parent.children.set(name, folder);
+    this.folders.set(folder.path, folder);
+    return folder;
+  }
+
+  setSkip(path: string, entry: Leaf | Folder, reason: SkipReason | undefined): void {
+    if (entry.skip === reason) return;
+    entry.skip = reason;
+    if (reason === undefined) this.skipped.delete(path);
+    else this.skipped.set(path, reason);
+  }
+
+  setOddNames(folder: Folder, names: readonly string[]): void {
+    for (const name of folder.oddNames) this.skipped.delete(folder.childPath(name));
+    folder.oddNames = names;
+    for (const name of names) this.skipped.set(folder.childPath(name), 'not_utf8');
+  }
+
+  setHasGit(folder: Folder, hasGit: boolean): void {
+    folder.hasGit = hasGit;
+    if (hasGit && folder.path !== '') this.nestedRepositories.add(folder.path);
+    else this.nestedRepositories.delete(folder.path);
+  }
+
+  setLinks(folder: Folder, name: string, leaf: Leaf): void {
+    if (leaf.nlink > 1) this.linked.set(leaf, { folder, name });
+    else this.linked.delete(leaf);
+  }
+
+  removeLeaf(folder: Folder, name: string, leaf: Leaf): void {
+    folder.children.delete(name);
+    this.linked.delete(leaf);
+    if (leaf.skip !== undefined) this.skipped.delete(folder.childPath(name));
+    if (leaf.isKnown) this.files -= 1;
+  }
+
+  /** Forgets the folder's own record; its children must have been removed one by one before. */
+  removeFolder(folder: Folder): void {
+    folder.detached = true;
+    folder.parent?.children.delete(folder.name);
+    if (this.folders.get(folder.path) === folder) this.folders.delete(folder.path);
+    if (folder.skip !== undefined) this.skipped.delete(folder.path);
+    this.setOddNames(folder, []);
+    this.nestedRepositories.delete(folder.path);
+  }
+
+  leaf(path: string): Leaf | undefined {
+    const slash = path.lastIndexOf('/');
+    const folder = this.folders.get(slash < 0 ? '' : path.slice(0, slash));
+    const entry = folder?.children.get(path.slice(slash + 1));
+    return entry instanceof Leaf ? entry : undefined;
+  }
+
+  *entries(): Generator<KnownEntry> {
+    for (const folder of this.folders.values()) {
+      for (const [name, child] of folder.children) {
+        if (!(child instanceof Leaf) || !child.isKnown) continue;
+        yield entryOf(folder.childPath(name), child);
+      }
+    }
+  }
+
+  *emptyFolders(): Generator<Path> {
+    for (const folder of this.folders.values()) {
+      if (folder.parent === undefined || !folder.tracked) continue;
+      if (folder.children.size === 0 && folder.oddNames.length === 0) yield folder.path as Path;
+    }
+  }
+}
+
+export function entryOf(path: string, leaf: Leaf): KnownEntry {
+  const mode = leaf.gitMode;
+  return {
+    path: path as Path,
+    kind: mode === '120000' ? 'link' : 'file',
+    mode,
+    hash: leaf.hash as Hash,
+    size: leaf.size,
+  };
+}

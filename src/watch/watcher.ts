@@ -1,0 +1,307 @@
+import type { Hash, Path } from '../core/model.js';
+import { SmithyError } from '../core/errors.js';
+import type { Explanation } from '../core/tracking.js';
+import type {
+  ChangeBatch,
+  DoubtReason,
+  KnownEntry,
+  SkippedEntry,
+  WatchConfig,
+  Watcher,
+  WatchHealth,
+  WatchNotice,
+} from '../core/watching.js';
+import { Barrier } from './barrier.js';
+import { Doubts } from './doubt.js';
+import type { Engine } from './engine.js';
+import { makeEngine } from './engines.js';
+import { GitActivity } from './git-activity.js';
+import { grouped } from './grouped.js';
+import { KnownFile } from './known-file.js';
+import { Listeners } from './listeners.js';
+import { patiently } from './patience.js';
+import { ProjectRoot } from './root.js';
+import { Surveyor } from './surveyor.js';
+import { entryOf } from './tree.js';
+import { type Timing, TIMING, type WatcherDeps } from './settings.js';
+import { Upkeep } from './upkeep.js';
+
+export function createWatcher(deps: WatcherDeps): Watcher {
+  return new ProjectWatcher(deps);
+}
+
+class ProjectWatcher implements Watcher {
+  readonly #deps: WatcherDeps;
+  readonly #timing: Timing;
+  readonly #root: ProjectRoot;
+  readonly #git: GitActivity;
+  readonly #barrier: Barrier;
+  readonly #surveyor: Surveyor;
+  readonly #doubts: Doubts;
+  readonly #upkeep: Upkeep;
+  readonly #file: KnownFile;
+  readonly #changes: Listeners<ChangeBatch>;
+  readonly #notices: Listeners<WatchNotice>;
+  readonly #ended = new AbortController();
+  #config: WatchConfig;
+  #engine: Engine;
+  #started: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
+  #isReady = false;
+
+  constructor(deps: WatcherDeps) {
+    this.#deps = deps;
+    this.#config = deps.config;
+    this.#timing = { ...TIMING, ...deps.timing };
+    this.#changes = new Listeners(deps.log);
+    this.#notices = new Listeners(deps.log);
+    this.#root = new ProjectRoot({
+      path: deps.root,
+      notify: (notice) => this.#notices.tell(notice),
+      returned: () => this.#suspect('requested'),
+    });
+    this.#git = new GitActivity(deps.root, () => this.#reloadRules());
+    this.#barrier = new Barrier({
+      folder: `${deps.stateDir}/run/settle`,
+      timeoutMs: this.#timing.cookieMs,
+    });
+    this.#doubts = new Doubts((notice) => this.#notices.tell(notice));
+    this.#surveyor = new Surveyor({
+      root: deps.root,
+      log: deps.log,
+      engine: () => this.#engine,
+      maxBytes: () => this.#config.maxFileBytes,
+      loadRules: () => deps.rules(this.#config),
+      rootIsHere: () => this.#root.isHere(),
+      isGitRunning: () => this.#git.running,
+      isGitStillRunning: () => this.#git.isStillRunning(),
+      gitFolderTouched: () => this.#git.open(),
+      publish: (batch) => this.#publish(batch),
+      overflow: () => this.#suspect('overflow'),
+      coverageChanged: (why) => this.#coverageChanged(why),
+    });
+    this.#file = new KnownFile({
+      path: `${deps.stateDir}/known.bin`,
+      tree: this.#surveyor.tree,
+      log: deps.log,
+      saveMs: this.#timing.saveMs,
+      binding: () => ({
+        device: this.#root.device,
+        inode: this.#root.inode,
+        fingerprint: this.#surveyor.rulebook.fingerprint,
+        maxFileBytes: this.#config.maxFileBytes,
+      }),
+    });
+    this.#upkeep = new Upkeep({
+      clock: deps.clock,
+      policy: this.#timing.scans,
+      isDegraded: () => this.#doubts.isDegraded,
+      beat: () => this.#root.check(),
+      doubt: (reason) => this.#suspect(reason),
+      scan: () => this.#scan(),
+    });
+    this.#engine = this.#makeEngine();
+  }
+
+  start(): Promise<void> {
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async settle(signal?: AbortSignal): Promise<{ fresh: boolean }> {
+    const limits = { ms: this.#timing.patienceMs, signals: [this.#ended.signal, signal] };
+    return { fresh: await patiently(this.#settled(), limits, false) };
+  }
+
+  get(path: Path): KnownEntry | undefined {
+    const leaf = this.#surveyor.tree.leaf(path);
+    return leaf?.isKnown === true ? entryOf(path, leaf) : undefined;
+  }
+
+  entries(): Iterable<KnownEntry> {
+    return this.#surveyor.tree.entries();
+  }
+
+  emptyFolders(): Iterable<Path> {
+    return this.#surveyor.tree.emptyFolders();
+  }
+
+  skipped(limit = 1_000): SkippedEntry[] {
+    const found: SkippedEntry[] = [];
+    for (const [path, reason] of this.#surveyor.tree.skipped) {
+      if (found.length >= limit) break;
+      found.push({ path, reason });
+    }
+    return found;
+  }
+
+  health(): WatchHealth {
+    const { tree } = this.#surveyor;
+    const isDegraded = this.#root.isLost || this.#doubts.isDegraded;
+    return {
+      engine: this.#engine.name,
+      state: isDegraded ? 'degraded' : this.#isReady ? 'ready' : 'starting',
+      fresh: this.#isReady && !isDegraded && this.#doubts.isClear,
+      files: tree.files,
+      dirs: tree.folders.size,
+      ...(this.#root.isLost ? LOST : this.#doubts.report),
+      skipped: tree.skipped.size,
+      nestedRepositories: [...tree.nestedRepositories],
+      nestedRoots: [...tree.nestedRoots],
+    };
+  }
+
+  async explain(path: Path): Promise<Explanation> {
+    await this.#started;
+    return this.#surveyor.rulebook.explain(path);
+  }
+
+  async rescan(): Promise<void> {
+    this.#doubts.raise('requested');
+    await this.#scan();
+  }
+
+  async reconfigure(config: WatchConfig): Promise<void> {
+    const before = this.#config;
+    this.#config = config;
+    await this.#started;
+    if (before.watcher !== config.watcher) await this.#changeEngine();
+    await this.#surveyor.reloadRules(before.maxFileBytes !== config.maxFileBytes);
+  }
+
+  announce(path: Path, hash: Hash | undefined): () => void {
+    return this.#surveyor.publisher.announce(path, hash);
+  }
+
+  onChange(listener: (batch: ChangeBatch) => void): () => void {
+    return this.#changes.add(listener);
+  }
+
+  onNotice(listener: (notice: WatchNotice) => void): () => void {
+    return this.#notices.add(listener);
+  }
+
+  async #start(): Promise<void> {
+    const begun = this.#deps.clock.monotonic();
+    if (!this.#root.adopt()) {
+      throw new SmithyError('STORAGE_IO', `${this.#deps.root} is not a directory.`, {
+        hint: 'Start the daemon in an existing project folder.',
+        data: { op: 'watch', path: this.#deps.root },
+      });
+    }
+    const { tree, rulebook } = this.#surveyor;
+    tree.root.ino = this.#root.inode;
+    await rulebook.reload();
+    const loaded = this.#file.load();
+    this.#git.open();
+    if (this.#engine.ordered) await this.#engine.open(this.#surveyor.events);
+    await this.#surveyor.survey(loaded.isKnown ? 'offline' : undefined, loaded.isStale);
+    if (!this.#engine.ordered) {
+      // This engine walks the tree by the rules found so far, and takes a while to listen.
+      await this.#engine.open(this.#surveyor.events);
+      await this.#surveyor.survey('scan', false);
+    }
+    if (this.#ended.signal.aborted) return;
+    this.#isReady = true;
+    this.#surveyor.publisher.flush();
+    this.#upkeep.start(this.#deps.clock.monotonic() - begun);
+    if (!this.#doubts.isClear) this.#inBackground(this.#scan());
+    // Nobody needs to wait for it; and what was just loaded and confirmed need not be written.
+    if (!loaded.isKnown || loaded.isStale) void this.#file.save();
+  }
+
+  async #stop(): Promise<void> {
+    this.#ended.abort();
+    this.#upkeep.stop();
+    await this.#surveyor.stop();
+    this.#surveyor.publisher.flush();
+    this.#barrier.close();
+    this.#git.close();
+    await this.#engine.close();
+    if (this.#isReady && !this.#root.isLost) await this.#file.close();
+  }
+
+  async #settled(): Promise<boolean> {
+    await this.#started;
+    if (!this.#root.check()) return false;
+    const { rulebook, watches } = this.#surveyor;
+    const isTold = this.#engine.ordered && (await this.#barrier.reach());
+    if (rulebook.outsideChanged()) await this.#surveyor.reloadRules();
+    await this.#surveyor.caughtUp();
+    if (!isTold && this.#engine.ordered) this.#doubts.raise('barrier_timeout');
+    if (!isTold || !this.#doubts.isClear) await this.#scan();
+    else if (watches.unwatched.size > 0) await this.#surveyor.surveyUnwatched();
+    this.#surveyor.publisher.flush();
+    return this.#root.check() && this.#doubts.isClear;
+  }
+
+  /** A whole comparison that begins after the call; callers share. */
+  readonly #scan = grouped(async () => {
+    await this.#started;
+    if (this.#ended.signal.aborted || !this.#root.check()) return;
+    const begun = this.#deps.clock.monotonic();
+    const mark = this.#doubts.mark;
+    await this.#surveyor.reloadRules();
+    await this.#surveyor.survey('scan', false);
+    this.#upkeep.scanned(this.#deps.clock.monotonic() - begun);
+    this.#doubts.clear(mark);
+  });
+
+  #suspect(reason: DoubtReason): void {
+    this.#deps.log.write('warn', 'Events may be missing; scanning.', { reason });
+    this.#doubts.raise(reason);
+    if (this.#isReady) this.#inBackground(this.#scan());
+  }
+
+  #coverageChanged(why: 'limit' | 'failed' | undefined): void {
+    const reason = why === undefined ? undefined : (`watch_${why}` as const);
+    this.#doubts.setLasting(reason);
+    this.#upkeep.rearm();
+  }
+
+  #publish(batch: ChangeBatch): void {
+    this.#file.changed();
+    this.#changes.tell(batch);
+  }
+
+  #reloadRules(): void {
+    if (this.#isReady) this.#inBackground(this.#surveyor.reloadRules());
+  }
+
+  async #changeEngine(): Promise<void> {
+    const before = this.#engine;
+    const after = this.#makeEngine();
+    if (before.name === after.name) return;
+    this.#engine = after;
+    await before.close();
+    this.#surveyor.watches.reset(this.#surveyor.tree.folders.values());
+    await after.open(this.#surveyor.events);
+    this.#doubts.setLasting(undefined);
+    await this.rescan();
+  }
+
+  #makeEngine(): Engine {
+    const { root, engine = (made) => made } = this.#deps;
+    const { rulebook } = this.#surveyor;
+    const isLeftOut = (path: string): boolean => !rulebook.explain(path).decision.enter;
+    return engine(makeEngine(root, this.#config.watcher, isLeftOut));
+  }
+
+  #inBackground(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      this.#deps.log.write('error', 'Watching failed in the background.', {
+        error: String(error),
+      });
+    });
+  }
+}
+
+const LOST = {
+  reason: 'root_lost',
+  remedy: 'Put the project folder back, or stop this daemon and start one in the new place.',
+} as const;

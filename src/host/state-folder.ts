@@ -1,8 +1,7 @@
-import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, writeFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import { STATE_FOLDER } from '../core/paths.js';
-import { isMissing, readSmallFile, replaceFile } from './small-files.js';
 
 /** Where one project's state lives. */
 export interface StatePaths {
@@ -36,12 +35,12 @@ export function statePaths(root: string): StatePaths {
 export function prepareStateFolder(root: string): StatePaths {
   const paths = statePaths(root);
   for (const folder of [paths.state, paths.run]) {
-    mkdirIfMissing(folder);
+    unlessThere(() => mkdirSync(folder, { mode: 0o700 }));
     requirePrivate(folder);
   }
   const ignoreFile = join(paths.state, '.gitignore');
   // The user's `git status` must never show us, from the first moment on.
-  if (readSmallFile(ignoreFile) === undefined) replaceFile(ignoreFile, '*\n');
+  unlessThere(() => writeFileSync(ignoreFile, '*\n', { flag: 'wx', mode: 0o600 }));
   return paths;
 }
 
@@ -68,11 +67,11 @@ export function whyUnsafe(stat: Stats): string | undefined {
   return undefined;
 }
 
-function mkdirIfMissing(folder: string): void {
+/** Several may start at once, and none of them holds the lock yet: whoever is first makes it. */
+function unlessThere(make: () => void): void {
   try {
-    lstatSync(folder);
+    make();
   } catch (error) {
-    if (!isMissing(error)) throw error;
-    mkdirSync(folder, { mode: 0o700 });
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }

@@ -115,7 +115,7 @@ describe('exit codes follow the error table', () => {
     });
     const asked = join(project.folder, 'asked');
     // A git that never answers, until its folder is taken away.
-    const git = `#!/bin/sh\n: > '${asked}'\nwhile [ -e '${asked}' ]; do sleep 0.05; done\n`;
+    const git = `#!/bin/sh\n[ "$1" = --version ] || exit 1\n: > '${asked}'\nwhile [ -e '${asked}' ]; do sleep 0.05; done\n`;
     mkdirSync(join(project.folder, 'bin'));
     writeFileSync(join(project.folder, 'bin/git'), git, { mode: 0o755 });
     const path = `${join(project.folder, 'bin')}:${process.env['PATH'] ?? ''}`;

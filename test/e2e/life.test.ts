@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { argumentsOf, isAlive, processesOf, signal } from '../support/processes.js';
@@ -305,7 +313,7 @@ describe('damage done to a running daemon', () => {
     const project = newProject();
     const running = project.cli(['start', '--foreground']);
     await until('it is ready', () => project.daemonFile());
-    execFileSync('rm', ['-rf', project.path()], { stdio: 'ignore' });
+    remove(project.path());
     const { code, stderr } = await running;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(existsSync(project.path())).toBe(false);
@@ -316,7 +324,7 @@ describe('damage done to a running daemon', () => {
     const old = await project.startDaemon();
     // Held still, so that the next daemon is there before the old one can look.
     signal(old.pid, 'SIGSTOP');
-    execFileSync('rm', ['-rf', project.path()], { stdio: 'ignore' });
+    remove(project.path());
     const { pid } = await project.startDaemon();
     signal(old.pid, 'SIGCONT');
     await until('the old one is gone', () => !isAlive(old.pid));
@@ -380,6 +388,11 @@ function connectionsTo(socket: string): number {
   return lines.filter((line) => line.endsWith(` ${socket}`)).length - 1;
 }
 
+/** Again when something was just put into it: the daemon still works there. */
+function remove(folder: string): void {
+  rmSync(folder, { recursive: true, maxRetries: 100, retryDelay: 20 });
+}
+
 /** A root with room beside it: the daemon looks for no program inside the project. */
 function below(folder: string): string {
   mkdirSync(join(folder, 'root'));
@@ -393,13 +406,13 @@ function logOf(path: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** A git that says when it is asked (`asked`) and answers when it is told to (`go`). */
+/** A git that says when it is asked for its version (`asked`) and answers when it is told to (`go`). */
 function slowGit(folder: string): string {
   const git = join(folder, 'slow');
   mkdirSync(git);
   writeFileSync(
     join(git, 'git'),
-    `#!/bin/sh\n: > '${git}/asked'\nwhile ! [ -e '${git}/go' ] && [ -d '${git}' ]; do sleep 0.05; done\necho git version 2.99.0\n`,
+    `#!/bin/sh\n[ "$1" = --version ] || exit 1\n: > '${git}/asked'\nwhile ! [ -e '${git}/go' ] && [ -d '${git}' ]; do sleep 0.05; done\necho git version 2.99.0\n`,
     { mode: 0o755 },
   );
   return git;

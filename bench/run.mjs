@@ -1,0 +1,57 @@
+/** Measures the foundation against its targets and writes BENCHMARKS.md. */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { measureCold } from './cold.mjs';
+import { round } from './numbers.mjs';
+import { measureRpc } from './rpc.mjs';
+
+const { daemonP50, rawP50, daemonRate, rawRate } = await measureRpc();
+const cold = measureCold();
+
+const trip = daemonP50 / rawP50;
+const leastRate = Math.min(15_000, 0.6 * rawRate);
+const mostCold = 1.5 * cold.node + daemonP50;
+const verdict = (isMet) => (isMet ? 'met' : 'MISSED');
+const micro = (milliseconds) => `${round(milliseconds * 1000, 0)} µs`;
+
+const rows = [
+  ['what', 'smithyd', 'compared with', 'target', ''],
+  ['---', '---', '---', '---', '---'],
+  [
+    '`status` over the socket, p50',
+    micro(daemonP50),
+    `${micro(rawP50)} raw \`node:net\` JSON lines`,
+    `at most 1.3 times raw; is ${round(trip)}`,
+    verdict(trip <= 1.3),
+  ],
+  [
+    '`status` from 50 clients at once',
+    `${round(daemonRate, 0)} a second`,
+    `${round(rawRate, 0)} a second raw`,
+    `at least 15,000 or 60 % of raw (${round(leastRate, 0)}); is ${round((100 * daemonRate) / rawRate, 0)} %`,
+    verdict(daemonRate >= leastRate),
+  ],
+  [
+    'cold `smithyd status`, median',
+    `${round(cold.status, 1)} ms`,
+    `${round(cold.node, 1)} ms bare \`node -e 0\``,
+    `at most 1.5 times bare plus the round trip (${round(mostCold, 1)} ms); is ${round(cold.status / cold.node)} times`,
+    verdict(cold.status <= mostCold),
+  ],
+];
+
+const git = execFileSync('git', ['--version'], { encoding: 'utf8' }).trim();
+const [{ model }] = cpus();
+const text = [
+  '# Benchmarks',
+  '',
+  'Written by `npm run bench`. Each pair is measured in turns within one run, so that a busy machine hits both.',
+  '',
+  `Machine: ${model.trim()}, ${cpus().length} cores, ${round(totalmem() / 2 ** 30, 0)} GiB; Node ${process.version}, ${git}, ${process.platform}.`,
+  '',
+  ...rows.map((row) => `| ${row.join(' | ')} |`),
+  '',
+].join('\n');
+writeFileSync(new URL('../BENCHMARKS.md', import.meta.url), text);
+console.log(text);

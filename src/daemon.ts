@@ -19,6 +19,7 @@ import { findRoot, requireSensibleRoot } from './host/find-root.js';
 import { tryLock } from './host/lock.js';
 import { openLogFile } from './host/log-file.js';
 import { openSettingsFile } from './host/settings-file.js';
+import { memorySampler } from './host/memory.js';
 import { replaceFile } from './host/small-files.js';
 import { protectSocket, takeSocketPlace } from './host/socket-place.js';
 import { findGit } from './host/git-program.js';
@@ -115,7 +116,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     }),
     events,
     metrics,
-    memoryBytes: () => process.memoryUsage.rss(),
+    memoryBytes: memorySampler(systemClock),
     ruleWarnings,
     stop: (reason) => void stop(reason),
   });

@@ -1,0 +1,18 @@
+import type { Clock } from '../core/ports.js';
+
+/** Asking the kernel opens a file, which costs more than all the rest of a `status`. */
+const SAMPLE_MS = 250;
+
+/** Resident memory of this process, at most a quarter of a second old. */
+export function memorySampler(clock: Clock): () => number {
+  let bytes = 0;
+  let sampledAt = -Infinity;
+  return () => {
+    const now = clock.monotonic();
+    if (now - sampledAt >= SAMPLE_MS) {
+      bytes = process.memoryUsage.rss();
+      sampledAt = now;
+    }
+    return bytes;
+  };
+}

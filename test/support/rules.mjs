@@ -1,18 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { createHash } from 'node:crypto';
-import ignore, { type Ignore } from 'ignore';
-import type { Decision, EntryKind, FolderRules, RuleSet } from '../../src/core/watching.js';
-
-interface Layer {
-  readonly base: string;
-  readonly matcher: Ignore;
-}
-
 /** Ignore files and nothing else: enough to drive the watcher without the real rules. */
-export function plainRules(root: string): () => Promise<RuleSet> {
+import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync } from 'node:fs';
+import ignore from 'ignore';
+
+export function plainRules(root) {
   return () => {
-    const file = `${root}/.gitignore`;
-    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    const text = read(`${root}/.gitignore`);
     const fingerprint = createHash('sha1').update(text).digest('hex');
     return Promise.resolve({
       root: folderRules('', layer('', text, [])),
@@ -22,14 +15,22 @@ export function plainRules(root: string): () => Promise<RuleSet> {
   };
 }
 
-function layer(base: string, text: string, above: readonly Layer[]): readonly Layer[] {
+function read(path) {
+  try {
+    return lstatSync(path).isFile() ? readFileSync(path, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}
+
+function layer(base, text, above) {
   return [{ base, matcher: ignore({ allowRelativePaths: true }).add(text) }, ...above];
 }
 
-function folderRules(path: string, layers: readonly Layer[]): FolderRules {
-  const child = (name: string): string => (path === '' ? name : `${path}/${name}`);
+function folderRules(path, layers) {
+  const child = (name) => (path === '' ? name : `${path}/${name}`);
   return {
-    decide(name: string, kind: EntryKind): Decision {
+    decide(name, kind) {
       const full = child(name) + (kind === 'directory' ? '/' : '');
       for (const { base, matcher } of layers) {
         const verdict = matcher.test(base === '' ? full : full.slice(base.length + 1));

@@ -1,0 +1,3 @@
+import type { RuleSet } from '../../src/core/watching.js';
+
+export function plainRules(root: string): () => Promise<RuleSet>;

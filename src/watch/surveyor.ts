@@ -139,6 +139,11 @@ export class Surveyor {
 
   /** Resolves when everything hinted at before the call is known. */
   async caughtUp(): Promise<void> {
+    await this.#rest();
+    if (this.tree.findOtherNames()) await this.#rest();
+  }
+
+  async #rest(): Promise<void> {
     if (this.tree.linked.size <= MAX_LINKED) {
       for (const { folder, name } of this.tree.linked.values()) this.hint(folder.path, name);
     }

@@ -204,7 +204,7 @@ class ProjectWatcher implements Watcher {
     const { tree, rulebook } = this.#surveyor;
     tree.root.ino = this.#root.inode;
     await rulebook.reload();
-    const loaded = this.#file.load();
+    const loaded = await this.#file.load();
     this.#git.open();
     if (this.#engine.ordered) await this.#engine.open(this.#surveyor.events);
     await this.#surveyor.survey(loaded.isKnown ? 'offline' : undefined, loaded.isStale);

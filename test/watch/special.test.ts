@@ -121,6 +121,18 @@ describe('files out of the ordinary', () => {
     expect(watched.watcher.get(path('b'))?.hash).toBe(idOf('a'));
   });
 
+  it('are followed through a name they get later', async () => {
+    writeFileSync(file('a'), '1');
+    const watched = await here.watch();
+    linkSync(file('a'), file('b'));
+    writeFileSync(file('b'), 'through the new name');
+    await watched.settle();
+    expect(watched.watcher.get(path('a'))?.hash).toBe(idOf('b'));
+    writeFileSync(file('b'), 'and once more');
+    await watched.settle();
+    expect(watched.watcher.get(path('a'))?.hash).toBe(idOf('b'));
+  });
+
   it('keep their last known content while they cannot be read', async () => {
     mkdirSync(file('closed'));
     for (const name of ['secret', 'closed/inner']) writeFileSync(file(name), name);

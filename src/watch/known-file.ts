@@ -6,7 +6,7 @@ import { codeOf } from './content.js';
 import { KnownDecoder, KnownEncoder } from './known-format.js';
 import type { KnownTree } from './tree.js';
 
-export interface Binding {
+interface Binding {
   readonly device: number;
   readonly inode: number;
   readonly fingerprint: string;

@@ -14,7 +14,7 @@ import type { WatcherDeps } from '../../src/watch/settings.js';
 import { createWatcher } from '../../src/watch/watcher.js';
 import { plainRules } from './rules.mjs';
 
-export const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const silent: Log = { write: () => undefined };
 
 export interface Project {
@@ -69,7 +69,7 @@ export function project(): Project {
   };
 }
 
-export function observe(watcher: Watcher): Watched {
+function observe(watcher: Watcher): Watched {
   const batches: ChangeBatch[] = [];
   const notices: WatchNotice[] = [];
   watcher.onChange((batch) => batches.push(batch));

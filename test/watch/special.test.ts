@@ -25,11 +25,11 @@ describe('files out of the ordinary', () => {
   afterEach(() => here.end());
 
   it('are listed when they are pipes or sockets, and never opened', async () => {
-    execFileSync('mkfifo', [file('pipe')]);
+    makePipe(file('pipe'));
     const server = createServer().listen(file('socket'));
     await once(server, 'listening');
     const watched = await here.watch();
-    execFileSync('mkfifo', [file('later')]);
+    makePipe(file('later'));
     await watched.settle();
     expect(watched.watcher.skipped().sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
       { path: 'later', reason: 'special' },
@@ -48,7 +48,7 @@ describe('files out of the ordinary', () => {
     writeFileSync(file('a'), '1');
     const watched = await here.watch();
     rmSync(file('a'));
-    execFileSync('mkfifo', [file('a')]);
+    makePipe(file('a'));
     await watched.settle();
     expect(watched.changes().map(({ change }) => change)).toEqual(['deleted']);
   });
@@ -218,6 +218,10 @@ describe('folders that are projects of their own', () => {
     }
   });
 });
+
+function makePipe(at: string): void {
+  execFileSync('sh', ['-c', 'mkfifo "$0"', at]);
+}
 
 /** Root may read everything: give that up for a while. */
 async function asNobody(root: string, run: () => Promise<void>): Promise<void> {

@@ -3,7 +3,7 @@
  * argv: smithyd|chokidar, root, and `idle` to add a minute of doing nothing.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { performance } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 
@@ -131,9 +131,13 @@ async function settling(watched) {
   return { p50_ms: quantile(times, 0.5), p99_ms: quantile(times, 0.99) };
 }
 
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
 const begun = performance.now();
 const watched = await (subject === 'smithyd' ? smithyd() : chokidar());
 const result = { ready_s: Number(((performance.now() - begun) / 1000).toFixed(3)), ...memory() };
+delay.disable();
+result.longest_block_ms = Math.round(delay.max / 1e6);
 if (idle !== 'ready') {
   await setTimeout(3_000);
   result.settled = memory();

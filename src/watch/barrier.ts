@@ -23,6 +23,7 @@ export class Barrier {
   #handle: FSWatcher | undefined;
   #round: Round | undefined;
   #count = 0;
+  #isClosed = false;
   #file: string | undefined;
 
   constructor(deps: Deps) {
@@ -33,6 +34,7 @@ export class Barrier {
   readonly reach = grouped(() => this.#begin());
 
   close(): void {
+    this.#isClosed = true;
     this.#handle?.close();
     this.#handle = undefined;
     this.#end(false);
@@ -41,6 +43,7 @@ export class Barrier {
   }
 
   #begin(): Promise<boolean> {
+    if (this.#isClosed) return Promise.resolve(false);
     return new Promise((resolve) => {
       const name = `${process.pid}-${(this.#count += 1)}`;
       const timer = setTimeout(() => this.#timedOut(), this.#deps.timeoutMs);
@@ -69,9 +72,15 @@ export class Barrier {
     rmSync(this.#deps.folder, { recursive: true, force: true });
     mkdirSync(this.#deps.folder, { recursive: true, mode: 0o700 });
     this.#handle = watch(this.#deps.folder, (_, name) => {
-      if (name !== null && name === this.#round?.name) this.#end(true);
+      // Not from within the callback: libuv reads events until there are none, so a caller who
+      // settles again at once would write the next cookie into that very loop, for ever.
+      if (name !== null && name === this.#round?.name) setImmediate(() => this.#seen(name));
     });
     this.#handle.on('error', () => this.#reset());
+  }
+
+  #seen(name: string): void {
+    if (name === this.#round?.name) this.#end(true);
   }
 
   #timedOut(): void {

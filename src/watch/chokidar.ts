@@ -1,5 +1,8 @@
 import { type FSWatcher, watch } from 'chokidar';
-import type { Engine, EngineEvents } from './engine.js';
+import { codeOf } from './content.js';
+import { type Engine, type EngineEvents, LIMITS } from './engine.js';
+
+const READY_MS = 10_000;
 
 /**
  * chokidar, for systems where watching directory by directory is not enough. It reports after
@@ -31,9 +34,14 @@ export function createChokidarEngine(root: string, isLeftOut: (path: string) => 
     });
     watcher = mine;
     mine.on('all', (_, path) => tell(path));
-    mine.on('error', (error) => events?.failed('', error));
+    mine.on('error', (error) => {
+      // It also reports files that changed under its hands; those are no news.
+      if (LIMITS.has(codeOf(error))) events?.failed(undefined, error);
+    });
     await new Promise<void>((resolve) => {
       mine.once('ready', () => resolve());
+      // While somebody writes without pause it may never be ready; scans do not depend on it.
+      setTimeout(resolve, READY_MS).unref();
     });
   }
 
@@ -52,9 +60,10 @@ export function createChokidarEngine(root: string, isLeftOut: (path: string) => 
     },
     watch: () => 'watching',
     unwatch: () => undefined,
-    async rulesChanged() {
-      await end();
-      await begin();
+    rulesChanged() {
+      void end().then(async () => {
+        if (events !== undefined) await begin();
+      });
     },
     async close() {
       events = undefined;

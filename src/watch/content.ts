@@ -119,5 +119,7 @@ function failure(error: unknown): Reading {
 }
 
 export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN';
+  return typeof error === 'object' && error !== null && 'code' in error
+    ? String(error.code)
+    : 'UNKNOWN';
 }

@@ -2,9 +2,11 @@ import { type FSWatcher, readFileSync, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { looksLikeOverflow } from '../core/doubt.js';
 import { codeOf } from './content.js';
-import type { Engine, EngineEvents, WatchResult } from './engine.js';
+import { type Engine, type EngineEvents, LIMITS, type WatchResult } from './engine.js';
 
-const LIMITS: ReadonlySet<string> = new Set(['ENOSPC', 'EMFILE', 'ENFILE', 'ENOMEM']);
+// Longer than any burst takes to read, shorter than anybody waiting would notice.
+const FLOOD_MS = 20;
+const FLOOD_EVENTS = 256;
 
 /**
  * One watch per directory, not recursive. On Linux all of them share one inotify queue, so events
@@ -15,17 +17,32 @@ export function createDirectoryEngine(root: string): Engine {
   const queueLimit = readQueueLimit();
   let events: EngineEvents | undefined;
   let inThisRead = 0;
+  let readBegan = 0;
+  const perFolder = new Map<string, number>();
 
-  function count(): void {
+  function count(folder: string): void {
     inThisRead += 1;
-    // The kernel's queue is read to its end before anything scheduled here runs.
-    if (inThisRead === 1) {
-      setImmediate(() => {
-        const suspicious = looksLikeOverflow(inThisRead, queueLimit);
-        inThisRead = 0;
-        if (suspicious) events?.overflow();
-      });
+    if (inThisRead > 1) {
+      perFolder.set(folder, (perFolder.get(folder) ?? 0) + 1);
+      return;
     }
+    readBegan = performance.now();
+    // The kernel's queue is read to its end before anything scheduled here runs.
+    setImmediate(() => {
+      const suspicious = looksLikeOverflow(inThisRead, queueLimit);
+      inThisRead = 0;
+      perFolder.clear();
+      if (suspicious) events?.overflow();
+    });
+  }
+
+  /**
+   * libuv reads until the queue is empty, so one process that writes without pause keeps this
+   * thread inside that loop. Taking the watch off is the only way out.
+   */
+  function isFlood(folder: string): boolean {
+    if (inThisRead % 64 !== 0 || performance.now() - readBegan < FLOOD_MS) return false;
+    return (perFolder.get(folder) ?? 0) > FLOOD_EVENTS;
   }
 
   function unwatch(folder: string): void {
@@ -37,11 +54,15 @@ export function createDirectoryEngine(root: string): Engine {
     const path = folder === '' ? root : `${root}/${folder}`;
     const own = basename(path);
     const handle = watch(path, (type, name) => {
-      count();
+      count(folder);
       // A name that is no UTF-8 arrives damaged; the folder's listing has the truth.
       events?.hint(folder, name?.includes('\uFFFD') === true ? undefined : (name ?? undefined));
       // libuv reports the folder's own end under its own name, like an entry of it.
       if (type === 'rename' && name === own) events?.lost(folder);
+      if (isFlood(folder)) {
+        unwatch(folder);
+        events?.flooded(folder);
+      }
     });
     handle.on('error', (error) => {
       if (handles.get(folder) !== handle) return;
@@ -70,7 +91,7 @@ export function createDirectoryEngine(root: string): Engine {
       }
     },
     unwatch,
-    rulesChanged: () => Promise.resolve(),
+    rulesChanged: () => undefined,
     close() {
       events = undefined;
       for (const folder of [...handles.keys()]) unwatch(folder);

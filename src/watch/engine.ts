@@ -1,11 +1,17 @@
+/** Errors that say: no more watches or handles to be had. */
+export const LIMITS: ReadonlySet<string> = new Set(['ENOSPC', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
 export interface EngineEvents {
   /** Something about entry `name` of `folder` may have changed; undefined: about any entry. */
   hint(folder: string, name: string | undefined): void;
   /** The folder itself was moved or removed: its watch is of no use any more. */
   lost(folder: string): void;
+  /** The folder had so many events without a pause that its watch was taken off for a while. */
+  flooded(folder: string): void;
   /** Events may have been dropped. */
   overflow(): void;
-  failed(folder: string, error: unknown): void;
+  /** The folder's watch is gone; undefined: some watch somewhere is. */
+  failed(folder: string | undefined, error: unknown): void;
 }
 
 export type WatchResult = 'watching' | 'gone' | 'limit' | 'failed';
@@ -24,6 +30,6 @@ export interface Engine {
   watch(folder: string): WatchResult;
   unwatch(folder: string): void;
   /** The rules let in other folders than before. */
-  rulesChanged(): Promise<void>;
+  rulesChanged(): void;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { existsSync, type FSWatcher, readFileSync, watch } from 'node:fs';
 import { resolve } from 'node:path';
 import { GitOperation } from '../core/git-operation.js';
+import { codeOf } from './content.js';
 
 /** Watches the user's `.git` for running operations. Only ever reads. */
 export class GitActivity {
@@ -61,8 +62,6 @@ function gitFolder(root: string): string | undefined {
     const pointer = /^gitdir: (.+)$/mu.exec(readFileSync(dotGit, 'utf8'))?.[1];
     return pointer === undefined ? undefined : resolve(root, pointer.trim());
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EISDIR'
-      ? dotGit
-      : undefined;
+    return codeOf(error) === 'EISDIR' ? dotGit : undefined;
   }
 }

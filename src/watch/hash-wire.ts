@@ -1,3 +1,4 @@
+import type { Stamp } from '../core/stamp.js';
 import type { Reading } from './content.js';
 
 /** What travels between the main thread and a hash worker. */
@@ -39,16 +40,13 @@ export function encodeReply(id: number, readings: readonly Reading[]): HashReply
 }
 
 export function decodeReading(reply: HashReply, index: number): Reading {
-  const at = index * WIDTH;
-  const [kind = 1, racy, mtimeMs = 0, ctimeMs = 0, size = 0, ino = 0, mode = 0, nlink = 1] =
-    reply.numbers.subarray(at, at + WIDTH);
-  const stamp = { mtimeMs, ctimeMs, size, ino, mode, nlink };
+  const [kind, racy, ...stamp] = reply.numbers.subarray(index * WIDTH, (index + 1) * WIDTH);
   const text = reply.texts[index] ?? '';
-  switch (KINDS[kind]) {
+  switch (KINDS[kind ?? -1]) {
     case 'content':
-      return { kind: 'content', hash: text, stamp, racy: racy !== 0 };
+      return { kind: 'content', hash: text, stamp: decodeStamp(stamp), racy: racy !== 0 };
     case 'too_large':
-      return { kind: 'too_large', stamp };
+      return { kind: 'too_large', stamp: decodeStamp(stamp) };
     case 'unreadable':
       return { kind: 'unreadable', code: text };
     case 'unstable':
@@ -57,4 +55,9 @@ export function decodeReading(reply: HashReply, index: number): Reading {
     case undefined:
   }
   return { kind: 'moved' };
+}
+
+function decodeStamp(numbers: readonly number[]): Stamp {
+  const [mtimeMs = 0, ctimeMs = 0, size = 0, ino = 0, mode = 0, nlink = 1] = numbers;
+  return { mtimeMs, ctimeMs, size, ino, mode, nlink };
 }

@@ -192,10 +192,13 @@ export class Inspector {
       keeper.setSpecial(path, leaf, glance.visit.origin);
       return;
     }
+    if (kind === 'file' && found.size > this.#deps.maxBytes()) {
+      keeper.setTooLarge(path, leaf, found);
+      return;
+    }
     if (leaf.isKnown && leaf.skip === undefined && !leaf.racy && sameStamp(leaf, found)) return;
     const job = { folder, name, leaf, visit: glance.visit, size: found.size };
     if (kind === 'link') this.take(job, readLink(this.#deps.absolute(path)));
-    else if (found.size > this.#deps.maxBytes()) keeper.setTooLarge(path, leaf, found);
     else this.#read(job, glance.bulk);
   }
 

@@ -6,7 +6,7 @@ import { codeOf } from './content.js';
 import { KnownDecoder, KnownEncoder } from './known-format.js';
 import type { KnownTree } from './tree.js';
 
-export interface Binding {
+interface Binding {
   readonly device: number;
   readonly inode: number;
   readonly fingerprint: string;
@@ -41,7 +41,7 @@ export class KnownFile {
   }
 
   /** Fills the tree. A file that is missing, damaged or of another root leaves it empty. */
-  load(): Loaded {
+  async load(): Promise<Loaded> {
     const nothing = { isKnown: false, isStale: false };
     try {
       const decoder = new KnownDecoder(readFileSync(this.#deps.path));
@@ -50,7 +50,7 @@ export class KnownFile {
       if (then.device !== now.device || then.inode !== now.inode) {
         throw new Error('it belongs to another root');
       }
-      decoder.readInto(this.#deps.tree);
+      await inSlices(decoder.readInto(this.#deps.tree));
       const isStale =
         then.fingerprint !== now.fingerprint || then.maxFileBytes !== now.maxFileBytes;
       return { isKnown: true, isStale };
@@ -109,13 +109,24 @@ export class KnownFile {
 
   async #encode(): Promise<Buffer> {
     const encoder = new KnownEncoder(this.#deps.binding());
-    let until = performance.now() + SLICE_MS;
-    for (const folder of this.#deps.tree.folders.values()) {
-      encoder.add(folder);
-      if (performance.now() < until) continue;
-      await new Promise(setImmediate);
-      until = performance.now() + SLICE_MS;
-    }
+    await inSlices(
+      (function* (folders) {
+        for (const folder of folders) {
+          encoder.add(folder);
+          yield;
+        }
+      })(this.#deps.tree.folders.values()),
+    );
     return encoder.finish();
+  }
+}
+
+/** Runs to the end, and lets others have a turn in between. */
+async function inSlices(steps: Iterator<void>): Promise<void> {
+  let until = performance.now() + SLICE_MS;
+  while (steps.next().done !== true) {
+    if (performance.now() < until) continue;
+    await new Promise(setImmediate);
+    until = performance.now() + SLICE_MS;
   }
 }

@@ -133,8 +133,8 @@ export class KnownDecoder {
     this.#at += length;
   }
 
-  /** Fills an empty tree. */
-  readInto(tree: KnownTree): void {
+  /** Fills an empty tree; can be left off after each folder. */
+  *readInto(tree: KnownTree): Generator<void> {
     const folders: Folder[] = [];
     const expected: number[] = [];
     while (this.#at < this.#end) {
@@ -145,6 +145,7 @@ export class KnownDecoder {
       const folder = parent === undefined ? tree.root : tree.addFolder(parent, name);
       folders.push(folder);
       expected.push(this.#folder(tree, folder));
+      yield;
     }
     for (const [index, folder] of folders.entries()) {
       let subfolders = 0;

@@ -1,7 +1,8 @@
 import type { Log } from '../core/ports.js';
 import type { RuleSet } from '../core/tracking.js';
 import type { ChangeBatch, ChangeOrigin } from '../core/watching.js';
-import type { Engine, EngineEvents } from './engine.js';
+import { codeOf } from './content.js';
+import { type Engine, type EngineEvents, LIMITS } from './engine.js';
 import { Hasher } from './hasher.js';
 import { type Glance, Inspector } from './inspector.js';
 import { Keeper } from './keeper.js';
@@ -81,7 +82,7 @@ export class Surveyor {
       hasher: () => this.#hasher,
       enter,
       special: (folder, name, glance) => this.#special(folder, name, glance),
-      later: (folder, name) => this.#later(folder, name),
+      later: (folder, name) => this.#later(folder.path, name),
     });
     this.#hasher = new Hasher({
       absolute,
@@ -117,13 +118,18 @@ export class Surveyor {
       this.watches.drop(folder);
       this.#lookAgain(folder);
     },
+    flooded: (path) => {
+      const folder = this.tree.folders.get(path);
+      if (folder === undefined) return;
+      this.watches.suspend(folder);
+      this.#later(path, undefined);
+    },
     overflow: () => this.#deps.overflow(),
     failed: (path, error) => {
       this.#deps.log.write('warn', 'A watch failed.', { path, error: String(error) });
-      const folder = this.tree.folders.get(path);
-      if (folder === undefined) return;
-      this.watches.drop(folder);
-      this.#lookAgain(folder);
+      if (path === undefined)
+        this.#deps.coverageChanged(LIMITS.has(codeOf(error)) ? 'limit' : 'failed');
+      else this.events.lost(path);
     },
   };
 
@@ -134,6 +140,11 @@ export class Surveyor {
 
   /** Resolves when everything hinted at before the call is known. */
   async caughtUp(): Promise<void> {
+    await this.#rest();
+    if (this.tree.findOtherNames()) await this.#rest();
+  }
+
+  async #rest(): Promise<void> {
     if (this.tree.linked.size <= MAX_LINKED) {
       for (const { folder, name } of this.tree.linked.values()) this.hint(folder.path, name);
     }
@@ -169,7 +180,7 @@ export class Surveyor {
   async reloadRules(force = false): Promise<void> {
     const differ = await this.rulebook.reload();
     if (this.#stopped || !(differ || force)) return;
-    await this.#deps.engine().rulesChanged();
+    this.#deps.engine().rulesChanged();
     await this.survey('rules', true);
   }
 
@@ -218,13 +229,13 @@ export class Surveyor {
     this.#pump.enter(folder, { ...glance, force: true, deep: true });
   }
 
-  #later(folder: Folder, name: string): void {
-    const path = folder.childPath(name);
-    if (this.#retries.has(path) || this.#stopped) return;
+  #later(folder: string, name: string | undefined): void {
+    const key = `${folder}/${name ?? ''}`;
+    if (this.#retries.has(key) || this.#stopped) return;
     const timer = setTimeout(() => {
-      this.#retries.delete(path);
-      this.hint(folder.path, name);
+      this.#retries.delete(key);
+      this.hint(folder, name);
     }, RETRY_MS);
-    this.#retries.set(path, timer.unref());
+    this.#retries.set(key, timer.unref());
   }
 }

@@ -87,6 +87,7 @@ export class KnownTree {
   readonly nestedRoots = new Set<string>();
   readonly nestedRepositories = new Set<string>();
   files = 0;
+  #hasNewLinks = false;
 
   /** A folder below `parent`; whatever had the name must be gone. */
   addFolder(parent: Folder, name: string): Folder {
@@ -116,8 +117,30 @@ export class KnownTree {
   }
 
   setLinks(folder: Folder, name: string, leaf: Leaf): void {
-    if (leaf.nlink > 1) this.linked.set(leaf, { folder, name });
-    else this.linked.delete(leaf);
+    if (leaf.nlink === 1) {
+      this.linked.delete(leaf);
+    } else if (!this.linked.has(leaf)) {
+      this.linked.set(leaf, { folder, name });
+      this.#hasNewLinks = true;
+    }
+  }
+
+  /**
+   * A file that gets a second name has no event under its first. Finds the first names of those
+   * that were noticed by a later one; true if there are any.
+   */
+  findOtherNames(): boolean {
+    if (!this.#hasNewLinks) return false;
+    this.#hasNewLinks = false;
+    const before = this.linked.size;
+    const inodes = new Set([...this.linked.keys()].map(({ ino }) => ino));
+    for (const folder of this.folders.values()) {
+      for (const [name, child] of folder.children) {
+        if (!(child instanceof Leaf) || !inodes.has(child.ino)) continue;
+        this.linked.set(child, { folder, name });
+      }
+    }
+    return this.linked.size > before;
   }
 
   removeLeaf(folder: Folder, name: string, leaf: Leaf): void {

@@ -1,3 +1,4 @@
+import { once, setMaxListeners } from 'node:events';
 import type { Hash, Path } from '../core/model.js';
 import { SmithyError } from '../core/errors.js';
 import type { Explanation } from '../core/tracking.js';
@@ -101,10 +102,16 @@ class ProjectWatcher implements Watcher {
       scan: () => this.#scan(),
     });
     this.#engine = this.#makeEngine();
+    // Each waiting `settle` listens.
+    setMaxListeners(0, this.#ended.signal);
   }
 
   start(): Promise<void> {
-    this.#started ??= this.#start();
+    // What a stop interrupts never ends by itself.
+    this.#started ??= Promise.race([
+      this.#start(),
+      once(this.#ended.signal, 'abort').then(() => undefined),
+    ]);
     return this.#started;
   }
 
@@ -197,7 +204,7 @@ class ProjectWatcher implements Watcher {
     const { tree, rulebook } = this.#surveyor;
     tree.root.ino = this.#root.inode;
     await rulebook.reload();
-    const loaded = this.#file.load();
+    const loaded = await this.#file.load();
     this.#git.open();
     if (this.#engine.ordered) await this.#engine.open(this.#surveyor.events);
     await this.#surveyor.survey(loaded.isKnown ? 'offline' : undefined, loaded.isStale);
@@ -228,9 +235,10 @@ class ProjectWatcher implements Watcher {
 
   async #settled(): Promise<boolean> {
     await this.#started;
-    if (!this.#root.check()) return false;
+    if (this.#hasEnded() || !this.#root.check()) return false;
     const { rulebook, watches } = this.#surveyor;
     const isTold = this.#engine.ordered && (await this.#barrier.reach());
+    if (this.#hasEnded()) return false;
     if (rulebook.outsideChanged()) await this.#surveyor.reloadRules();
     await this.#surveyor.caughtUp();
     if (!isTold && this.#engine.ordered) this.#doubts.raise('barrier_timeout');
@@ -262,6 +270,10 @@ class ProjectWatcher implements Watcher {
     const reason = why === undefined ? undefined : (`watch_${why}` as const);
     this.#doubts.setLasting(reason);
     this.#upkeep.rearm();
+  }
+
+  #hasEnded(): boolean {
+    return this.#ended.signal.aborted;
   }
 
   #publish(batch: ChangeBatch): void {

@@ -42,6 +42,12 @@ export class Watches {
     this.#deps.coverageChanged(result);
   }
 
+  /** Taken off by the engine for a while: until it is back, the folder has to be asked. */
+  suspend(folder: Folder): void {
+    this.drop(folder);
+    this.unwatched.add(folder);
+  }
+
   drop(folder: Folder): void {
     if (folder.watched) this.#deps.engine().unwatch(folder.path);
     folder.watched = false;

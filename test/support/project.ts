@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Path } from '../../src/core/model.js';
@@ -12,16 +12,16 @@ import type {
 } from '../../src/core/watching.js';
 import type { WatcherDeps } from '../../src/watch/settings.js';
 import { createWatcher } from '../../src/watch/watcher.js';
-import { projectRules } from './rules.js';
+import { projectRules } from './rules.mjs';
 
-export const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const silent: Log = { write: () => undefined };
 
 export interface Project {
   readonly root: string;
   readonly stateDir: string;
   /** A watcher on the folder, started; stopped with the project. */
-  watch(options?: Partial<WatcherDeps> & { engine?: WatcherDeps['engine'] }): Promise<Watched>;
+  watch(options?: Partial<WatcherDeps>): Promise<Watched>;
   end(): Promise<void>;
 }
 
@@ -42,6 +42,7 @@ export function project(): Project {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'smithyd-watch-')));
   const stateDir = join(root, '.agentsmithy');
   mkdirSync(stateDir, { mode: 0o700 });
+  writeFileSync(join(stateDir, '.gitignore'), '*\n');
   const started: Watcher[] = [];
   return {
     root,
@@ -68,7 +69,7 @@ export function project(): Project {
   };
 }
 
-export function observe(watcher: Watcher): Watched {
+function observe(watcher: Watcher): Watched {
   const batches: ChangeBatch[] = [];
   const notices: WatchNotice[] = [];
   watcher.onChange((batch) => batches.push(batch));

@@ -1,0 +1,7 @@
+import { loadRules } from '../../dist/watch/rule-set.js';
+
+/** The real rules of a project on a machine without settings of its own. */
+export function projectRules(root) {
+  const config = { trackHidden: 'all', include: [], exclude: [] };
+  return () => loadRules({ root, home: '/nonexistent' }, config);
+}

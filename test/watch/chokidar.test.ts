@@ -1,0 +1,3 @@
+import { engineContract } from './engine-contract.js';
+
+engineContract('chokidar');

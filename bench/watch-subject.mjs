@@ -141,15 +141,14 @@ result.longest_block_ms = Math.round(delay.max / 1e6);
 if (idle !== 'ready') {
   await setTimeout(3_000);
   result.settled = memory();
-  result.change = await latency(watched);
-  if (subject === 'smithyd') result.settle = await settling(watched);
-  result.burst = await burst(watched);
   if (idle === 'idle') {
-    await setTimeout(5_000);
     const before = cpuTicks();
     await setTimeout(60_000);
     result.idle_cpu_ticks_in_60_s = cpuTicks() - before;
   }
+  result.change = await latency(watched);
+  if (subject === 'smithyd') result.settle = await settling(watched);
+  result.burst = await burst(watched);
   result.end = memory();
 }
 await watched.stop();

@@ -14,7 +14,7 @@ const double = method({
   run: (_, { number }) => {
     if (number === 13) throw new Error('secret');
     if (number === 14) throw new SmithyError('BUSY', 'Later.');
-    return { doubled: number === 15 ? (0.5 as never) : number * 2 };
+    return { doubled: number === 15 ? 0.5 : number * 2 };
   },
 });
 const hidden = method({ ...double, name: 'hidden', on: ['http'] });
@@ -24,7 +24,9 @@ const context = { transport: 'socket' } as Context;
 async function call(name: string, params: unknown) {
   const counted: [string, string][] = [];
   const dispatch = createDispatch(ROWS, (...row) => counted.push(row));
-  const outcome = await dispatch({ method: name, params }, context).catch(SmithyError.from);
+  const outcome = await dispatch({ method: name, params }, context).catch((error: unknown) =>
+    SmithyError.from(error),
+  );
   return { outcome, counted };
 }
 

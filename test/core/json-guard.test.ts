@@ -38,7 +38,7 @@ describe('JSON text is looked over before it is parsed', () => {
   it('and a key that stands twice in one object is found, and only such a key', () => {
     fc.assert(
       fc.property(fc.array(spelled, { maxLength: 6 }), (keys) => {
-        const text = `{"x":{${keys.map(({ text: typed }) => `${typed} : {"in":"${'{'}"}`).join(' , ')}}}`;
+        const text = `{"x":{${keys.map(({ text: typed }) => `${typed} : {"in":"{"}`).join(' , ')}}}`;
         const isTwice = new Set(keys.map(({ name }) => name)).size < keys.length;
         expect(() => JSON.parse(text) as unknown).not.toThrow();
         expect(findJsonProblem(text)?.includes('twice') ?? false).toBe(isTwice);

@@ -163,6 +163,7 @@ describe('output', () => {
   });
 
   const nasty = 'a\u001b[31m\u009b\u202e\u200bb\r';
+  // eslint-disable-next-line no-control-regex -- the characters that must not come through
   const steering = /[\u001b\u009b\u202e\u200b\r]/u;
 
   it('cannot be steered by the name of a folder', async () => {

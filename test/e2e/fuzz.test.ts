@@ -43,7 +43,7 @@ const MAKERS: readonly ((random: Random) => string | Buffer)[] = [
     return bytes;
   },
   (random) => `${'x'.repeat(MAX_FRAME_BYTES + random.below(2000))}${random.pick(['\n', '\f', ''])}`,
-  (random) => `${random.pick(['[', '{"a":', '[{"a":['])}`.repeat(60 + random.below(5000)) + '\n',
+  (random) => `${random.pick(['[', '{"a":', '[{"a":[']).repeat(60 + random.below(5000))}\n`,
   (random) => `[${'0,'.repeat(random.below(20_000))}0]\n`,
   (random) => `[${Array.from({ length: 257 + random.below(50) }, () => '{}').join(',')}]\n`,
   (random) => `{"jsonrpc":"2.0","id":${random.below(9)},"id":1,"method":"status"}\n`,

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   unlinkSync,
@@ -220,7 +221,8 @@ describe('stopping the daemon', () => {
     const { pid } = await project.startDaemon();
     const late = await project.socket();
     const other = await project.socket();
-    const include = Array.from({ length: 1000 }, (_, at) => `${at}${'x'.repeat(2000)}`);
+    // More than the kernel keeps for a client that does not read.
+    const include = Array.from({ length: 150 }, (_, at) => `${at}${'x'.repeat(2000)}`);
     await other.call('update_config', { include });
     late.net.pause();
     for (const id of [1, 2, 3, 4]) late.send(request(id, 'get_config'));
@@ -371,13 +373,9 @@ describe('the process of the daemon', () => {
   it('keeps neither the folder it was called in nor the output of its caller', async () => {
     const project = newProject();
     const info: DaemonInfo = await project.startDaemon();
-    const links = execFileSync(
-      'readlink',
-      [0, 1, 2].map((fd) => `/proc/${info.pid}/fd/${fd}`),
-    );
-    expect(links.toString().trim().split('\n')).toEqual(['/dev/null', '/dev/null', '/dev/null']);
-    const cwd = execFileSync('readlink', [`/proc/${info.pid}/cwd`]);
-    expect(cwd.toString().trim()).toBe('/');
+    const links = [0, 1, 2].map((fd) => readlinkSync(`/proc/${info.pid}/fd/${fd}`));
+    expect(links).toEqual(['/dev/null', '/dev/null', '/dev/null']);
+    expect(readlinkSync(`/proc/${info.pid}/cwd`)).toBe('/');
     expect(argumentsOf(info.pid)).toContain(project.root);
   });
 });

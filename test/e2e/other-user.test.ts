@@ -9,12 +9,17 @@ import { soon, until } from '../support/until.js';
 
 const newProject = projectsPerTest();
 const NOBODY = 65_534;
-const SETPRIV = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+const SETPRIV: readonly [string, ...string[]] = [
+  'setpriv',
+  `--reuid=${NOBODY}`,
+  `--regid=${NOBODY}`,
+  '--clear-groups',
+];
 
 /** Needs the right to become somebody else, and programs that somebody else may run. */
 function canBeNobody(...program: string[]): boolean {
   if (process.getuid?.() !== 0) return false;
-  const [first = '', ...rest] = [...SETPRIV, ...program];
+  const [first, ...rest] = [...SETPRIV, ...program];
   return spawnSync(first, rest, { stdio: 'ignore', cwd: '/' }).status === 0;
 }
 const asNobodyIt = canBeNobody(process.execPath, '-e', '0') ? it : it.skip;
@@ -39,7 +44,7 @@ async function listenAsNobody(socket: string): Promise<{ seen: () => string }> {
       client.on('data', (data) => process.stdout.write(data));
     }).listen(process.argv[1], () => process.stdout.write('listening '));
   `;
-  const [program = '', ...args] = [...SETPRIV, process.execPath, '-e', server, socket];
+  const [program, ...args] = [...SETPRIV, process.execPath, '-e', server, socket];
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: plainEnvironment(),

@@ -47,17 +47,17 @@ describe('the log file', () => {
   });
 
   it('leaves out what is less than asked for', () => {
-    const { write } = open({ least: 'warn' });
-    write('debug', 'a');
-    write('info', 'b');
-    write('error', 'c');
+    const file = open({ least: 'warn' });
+    file.write('debug', 'a');
+    file.write('info', 'b');
+    file.write('error', 'c');
     expect(lines().map(({ what }) => what)).toEqual(['c']);
   });
 
   it('stays readable line by line when a field is huge', () => {
-    const { write } = open();
-    write('error', 'huge', { method: 'status', cause: 'ü"\\\n'.repeat(20_000) });
-    write('info', 'after');
+    const file = open();
+    file.write('error', 'huge', { method: 'status', cause: 'ü"\\\n'.repeat(20_000) });
+    file.write('info', 'after');
     const [huge, after] = lines();
     expect(huge).toMatchObject({ what: 'huge', method: 'status' });
     expect(after).toMatchObject({ what: 'after' });
@@ -65,8 +65,8 @@ describe('the log file', () => {
   });
 
   it('moves to numbered files and keeps only so many of them', () => {
-    const { write } = open({ maxBytes: 500, kept: 2 });
-    for (let count = 0; count < 100; count++) write('info', 'line', { count });
+    const file = open({ maxBytes: 500, kept: 2 });
+    for (let count = 0; count < 100; count++) file.write('info', 'line', { count });
     expect(existsSync(join(folder, 'log.3'))).toBe(false);
     const kept = ['log.2', 'log.1', 'log'].flatMap((name) => lines(name));
     const counts = kept.map(({ count }) => count);
@@ -88,19 +88,19 @@ describe('the log file', () => {
   });
 
   it('never writes into another file when it cannot move on', () => {
-    const { write } = open({ maxBytes: 200, kept: 1 });
-    write('info', 'x'.repeat(100));
+    const file = open({ maxBytes: 200, kept: 1 });
+    file.write('info', 'x'.repeat(100));
     // What is in the way cannot be replaced by a file.
     mkdirSync(join(folder, 'log.1/occupied'), { recursive: true });
-    for (let times = 0; times < 5; times++) write('info', 'y'.repeat(100));
+    for (let times = 0; times < 5; times++) file.write('info', 'y'.repeat(100));
     expect(lines().length).toBeGreaterThan(0);
   });
 
   it('takes what is written after it was closed without a word', () => {
-    const { write, close } = open();
-    close();
-    write('info', 'late');
-    close();
+    const file = open();
+    file.close();
+    file.write('info', 'late');
+    file.close();
     expect(readFileSync(join(folder, 'log'), 'utf8')).toBe('');
   });
 });

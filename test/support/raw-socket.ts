@@ -26,7 +26,7 @@ export class RawSocket {
   readonly received: Received[] = [];
   readonly net: Socket;
   isClosed = false;
-  #unread: Buffer = Buffer.alloc(0);
+  #unread: Buffer[] = [];
   #lastId = 0;
 
   constructor(net: Socket) {
@@ -91,16 +91,24 @@ export class RawSocket {
   }
 
   #receive(chunk: Buffer): void {
-    let rest = Buffer.concat([this.#unread, chunk]);
-    for (;;) {
-      const end = rest.findIndex((byte) => byte === 0x0a || byte === 0x0c);
-      if (end === -1) break;
-      const envelope = rest[end] === 0x0a ? 'line' : 'node-ipc';
-      this.received.push(readFrame(rest.subarray(0, end).toString('utf8'), envelope));
-      rest = rest.subarray(end + 1);
+    let start = 0;
+    for (let end = nextEnd(chunk, 0); end !== -1; end = nextEnd(chunk, start)) {
+      const text = Buffer.concat([...this.#unread, chunk.subarray(start, end)]).toString('utf8');
+      this.received.push(readFrame(text, chunk[end] === NEWLINE ? 'line' : 'node-ipc'));
+      this.#unread = [];
+      start = end + 1;
     }
-    this.#unread = rest;
+    if (start < chunk.length) this.#unread.push(chunk.subarray(start));
   }
+}
+
+const NEWLINE = 0x0a;
+const FORM_FEED = 0x0c;
+
+function nextEnd(chunk: Buffer, start: number): number {
+  const ends = [chunk.indexOf(NEWLINE, start), chunk.indexOf(FORM_FEED, start)];
+  const found = ends.filter((end) => end !== -1);
+  return found.length === 0 ? -1 : Math.min(...found);
 }
 
 export function request(id: unknown, method: string, params: unknown = {}): string {

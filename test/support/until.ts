@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Long enough for a loaded machine: it is reached only when the condition never comes. */
-export const DEADLINE_MS = 40_000;
+const DEADLINE_MS = 40_000;
 
 type Found<T> = Exclude<T, undefined | false | null>;
 

@@ -1,13 +1,15 @@
 /** Measures the foundation against its targets and writes BENCHMARKS.md. */
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { measureCold } from './cold.mjs';
 import { round } from './numbers.mjs';
 import { measureRpc } from './rpc.mjs';
+import { measureRules } from './rules.mjs';
 
 const { daemonP50, rawP50, daemonRate, rawRate } = await measureRpc();
 const cold = measureCold();
+const rules = measureRules();
 
 const trip = daemonP50 / rawP50;
 const leastRate = Math.min(15_000, 0.6 * rawRate);
@@ -39,13 +41,18 @@ const rows = [
     `at most 1.5 times bare plus the round trip (${round(mostCold, 1)} ms); is ${round(cold.status / cold.node)} times`,
     verdict(cold.status <= mostCold),
   ],
+  [
+    'ignore rules answered otherwise than git',
+    `${rules.ours} of ${rules.paths} hard cases`,
+    `${rules.theirs} by the package \`ignore\``,
+    'none',
+    verdict(rules.ours === 0),
+  ],
 ];
 
 const git = execFileSync('git', ['--version'], { encoding: 'utf8' }).trim();
 const [{ model }] = cpus();
-const text = [
-  '# Benchmarks',
-  '',
+const section = [
   'Written by `npm run bench`. Each pair is measured in turns within one run, so that a busy machine hits both.',
   '',
   `Machine: ${model.trim()}, ${cpus().length} cores, ${round(totalmem() / 2 ** 30, 0)} GiB; Node ${process.version}, ${git}, ${process.platform}.`,
@@ -53,5 +60,10 @@ const text = [
   ...rows.map((row) => `| ${row.join(' | ')} |`),
   '',
 ].join('\n');
-writeFileSync(new URL('../BENCHMARKS.md', import.meta.url), text);
-console.log(text);
+// The other sections have programs of their own and stay as they are.
+const file = new URL('../BENCHMARKS.md', import.meta.url);
+const HEADING = '## Socket, command line and rules\n\n';
+const [before = '', rest = ''] = readFileSync(file, 'utf8').split(HEADING);
+const next = rest.indexOf('\n## ');
+writeFileSync(file, `${before}${HEADING}${section}${next === -1 ? '' : rest.slice(next)}`);
+console.log(section);

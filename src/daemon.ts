@@ -4,7 +4,7 @@ import type { WireLimits } from './api/connection.js';
 import { createDispatch } from './api/dispatch.js';
 import { createSocketServer } from './api/socket-server.js';
 import { METHODS } from './api/table.js';
-import { readHost, type HostFacts } from './config.js';
+import { readHost } from './config.js';
 import { SmithyError } from './core/errors.js';
 import type { Log } from './core/ports.js';
 import { systemClock } from './host/clock.js';
@@ -15,23 +15,22 @@ import {
   type DaemonFile,
 } from './host/daemon-file.js';
 import { createDiagnostics } from './host/diagnostics.js';
-import { findRoot, requireSensibleRoot } from './host/find-root.js';
+import { findRoot } from './host/find-root.js';
+import { requireSensibleRoot } from './host/sensible-root.js';
 import { tryLock } from './host/lock.js';
 import { openLogFile } from './host/log-file.js';
 import { openSettingsFile } from './host/settings-file.js';
 import { memorySampler } from './host/memory.js';
 import { replaceFile } from './host/small-files.js';
 import { protectSocket, takeSocketPlace } from './host/socket-place.js';
-import { findGit } from './host/git-program.js';
 import { prepareStateFolder, type StatePaths } from './host/state-folder.js';
 import { holdState, watchState } from './host/state-watch.js';
 import { Teardown } from './host/teardown.js';
 import { packageVersion } from './host/version.js';
-import { loadRules } from './watch/rule-set.js';
-import { createWatcher } from './watch/watcher.js';
+import { composeStorage, composeWatcher } from './parts.js';
 import { createEventStream } from './workspace/event-stream.js';
 import { createMetrics } from './workspace/metrics.js';
-import { createSettings, type LiveSettings } from './workspace/settings.js';
+import { createSettings } from './workspace/settings.js';
 import { createWorkspace } from './workspace/workspace.js';
 
 const PROTOCOL = 1;
@@ -41,6 +40,8 @@ export interface DaemonOptions {
   /** Accept a broad root, or one that belongs to somebody else. */
   readonly force?: boolean;
   readonly limits?: Partial<WireLimits>;
+  /** The user's mask for new files, when this process has another one. */
+  readonly umask?: number;
 }
 
 export interface Daemon {
@@ -98,7 +99,13 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
 
   const events = createEventStream(systemClock, randomBytes(6).toString('hex'));
   const settings = createSettings(openSettingsFile(paths.config), events);
-  const { watcher, ruleWarnings } = composeWatcher({ root, paths, log, host, settings });
+  const materials = { root, paths, log, host, settings, umask: options.umask };
+  const storage = composeStorage(materials);
+  await openStorage(storage, log);
+  teardown.add('store', () => storage.store.close());
+  teardown.add('ledger', () => storage.ledger.close());
+  teardown.add('journal', () => storage.journal.close());
+  const { watcher, ruleWarnings } = composeWatcher(materials);
   teardown.add('watcher', () => watcher.stop());
 
   const version = packageVersion();
@@ -109,6 +116,8 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     clock: systemClock,
     settings,
     watcher,
+    ...storage,
+    log,
     diagnostics: createDiagnostics({
       paths,
       address: place.address,
@@ -180,35 +189,26 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     log.write('error', 'watching cannot begin', { error: String(error) });
     void stop('watching cannot begin');
   });
+  teardown.add('history', () => workspace.close());
+  workspace.open().catch((error: unknown) => {
+    log.write('error', 'the history cannot be opened', { error: String(error) });
+  });
   return { info, stop, stopping: stopping.promise, stopped: stopped.promise };
 }
 
-interface WatcherParts extends Pick<Site, 'root' | 'paths'> {
-  readonly log: Log;
-  readonly host: HostFacts;
-  readonly settings: LiveSettings;
+/** Opens ledger and store, and says what a crash had left in them. */
+async function openStorage({ ledger, store }: Storage, log: Log): Promise<void> {
+  const found = await ledger.open();
+  if (found.cutBytes > 0 || found.damageCount > 0) {
+    log.write('warn', 'the ledger was damaged', { ...found });
+  }
+  const mended = await store.open();
+  if (mended.removed.length + mended.mended.length + mended.foreign.length > 0) {
+    log.write('warn', 'the store was mended', { ...mended });
+  }
 }
 
-/** The watcher, with rules read from this machine and from the present settings. */
-function composeWatcher({ root, paths, log, host, settings }: WatcherParts) {
-  const gitPath = findGit(host.environment);
-  const git = gitPath === undefined ? {} : { git: { path: gitPath, env: host.environment } };
-  const xdg = host.xdgConfigHome === undefined ? {} : { xdgConfigHome: host.xdgConfigHome };
-  let warnings: readonly string[] = [];
-  const watcher = createWatcher({
-    root,
-    stateDir: paths.state,
-    config: settings.config(),
-    clock: systemClock,
-    log,
-    rules: async () => {
-      const rules = await loadRules({ root, home: host.home, ...xdg, ...git }, settings.config());
-      warnings = rules.warnings;
-      return rules;
-    },
-  });
-  return { watcher, ruleWarnings: () => warnings };
-}
+type Storage = ReturnType<typeof composeStorage>;
 
 /** Something that happens once and that others wait for. */
 function signal() {

@@ -33,6 +33,7 @@ function toCommand(row: AnyMethod, form: CliForm): CliCommand {
     summary: row.summary,
     positional: form.positional ?? [],
     flags,
+    switches: form.switches ?? {},
   };
 }
 

@@ -29,6 +29,8 @@ export interface CliForm {
   readonly positional?: readonly string[];
   /** One-letter spellings: letter -> field. */
   readonly short?: Readonly<Record<string, string>>;
+  /** Further flags that set a field to a value: `--keep-external` is `mode: keep_external`. */
+  readonly switches?: Readonly<Record<string, { readonly field: string; readonly value: string }>>;
 }
 
 /** One row of the table: the whole public definition of a method. */

@@ -1,5 +1,8 @@
 import type { z } from 'zod';
 import type { AnyMethod } from './method.js';
+import * as dialogs from './methods/dialogs.js';
+import * as sessions from './methods/sessions.js';
+import * as diff from './methods/diff.js';
 import * as daemon from './methods/daemon.js';
 import * as files from './methods/files.js';
 
@@ -8,6 +11,21 @@ const ROWS = [
   daemon.status,
   files.knownFiles,
   files.rescan,
+  dialogs.createDialog,
+  dialogs.listDialogs,
+  dialogs.useDialog,
+  dialogs.deleteDialog,
+  dialogs.userMessage,
+  dialogs.createCheckpoint,
+  dialogs.listCheckpoints,
+  sessions.getSession,
+  sessions.listSessions,
+  sessions.approve,
+  sessions.reset,
+  diff.diff,
+  sessions.restore,
+  sessions.undo,
+  sessions.redo,
   daemon.getConfig,
   daemon.updateConfig,
   daemon.getMetrics,

@@ -48,6 +48,11 @@ export function readParams(command: CliCommand, words: readonly string[]): Recor
       byPosition.push(word);
       continue;
     }
+    const set = word.startsWith('--') ? command.switches[word.slice(2)] : undefined;
+    if (set !== undefined) {
+      params[set.field] = set.value;
+      continue;
+    }
     const [typed, inline] = splitFlag(word);
     const flag = findFlag(command, typed);
     const value =

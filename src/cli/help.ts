@@ -61,16 +61,17 @@ function allTopics(manifest: CliManifest): Topic[] {
   return [...local, ...remote].sort((a, b) => (a.command < b.command ? -1 : 1));
 }
 
-function usageOf({ positional, flags }: CliCommand): string {
+function usageOf({ positional, flags, switches }: CliCommand): string {
   const placed = positional.map((field) => {
     const flag = flags.find((candidate) => candidate.field === field);
     const name = `${field.toUpperCase()}${flag?.type === 'list' ? '..' : ''}`;
     return flag?.required === true ? name : `[${name}]`;
   });
+  const set = Object.keys(switches).map((name) => `[--${name}]`);
   const named = flags
     .filter(({ field }) => !positional.includes(field))
     .map((flag) => (flag.required ? flagUsage(flag) : `[${flagUsage(flag)}]`));
-  return [...placed, ...named].join(' ');
+  return [...placed, ...set, ...named].join(' ');
 }
 
 function flagUsage({ name, type, short }: CliFlag): string {

@@ -31,6 +31,12 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     load: async () => (await import('./commands/config-set.js')).configSet,
   },
   {
+    command: 'diff',
+    summary: 'Compares checkpoints, sessions, main and the files as they are.',
+    usage: 'A [B] [--file PATH].. [--unified|--side-by-side|--stat|--name-status]',
+    load: async () => (await import('./commands/diff.js')).diff,
+  },
+  {
     command: 'watch',
     summary: 'Prints events as they happen, until interrupted.',
     usage: '[--type TYPE]..',

@@ -1,25 +1,37 @@
-import type { Answer } from '../api/table.js';
+import type { Answer, MethodName } from '../api/table.js';
 import { wantsColour } from '../config.js';
+import type { Look } from './render-history.js';
 import { bytes, columns, duration, paint, printable, printableJson } from './text.js';
 
+type Renderers = {
+  readonly [Name in MethodName]?: (answer: Answer<Name>, look: Look) => string;
+};
+
+const RENDERERS: Renderers = {
+  status: renderStatus,
+  known_files: renderFiles,
+  doctor: renderDoctor,
+  get_metrics: ({ text }) => text,
+};
+
 /** The answer for a person; methods without a form of their own are printed as they are. */
-export function render(method: string, answer: Readonly<Record<string, unknown>>): string {
-  const colour = wantsColour(process.stdout);
-  switch (method) {
-    case 'status':
-      return renderStatus(answer as unknown as Answer<'status'>, colour);
-    case 'doctor':
-      return renderDoctor(answer as unknown as Answer<'doctor'>, colour);
-    case 'known_files':
-      return renderFiles(answer as unknown as Answer<'known_files'>);
-    case 'get_metrics':
-      return (answer as unknown as Answer<'get_metrics'>).text;
-    default:
-      return printableJson(answer, 2);
-  }
+export async function render(
+  method: string,
+  answer: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const look = { colour: wantsColour(process.stdout), now: Date.now() };
+  const renderer = (RENDERERS[method as MethodName] ?? (await historyRenderer(method))) as
+    ((answer: unknown, look: Look) => string) | undefined;
+  return renderer === undefined ? printableJson(answer, 2) : renderer(answer, look);
 }
 
-function renderStatus(status: Answer<'status'>, colour: boolean): string {
+/** Loaded only for those who look at history: `status` is asked far more often. */
+async function historyRenderer(method: string): Promise<unknown> {
+  const { HISTORY_RENDERERS } = await import('./render-history.js');
+  return HISTORY_RENDERERS[method as keyof typeof HISTORY_RENDERERS];
+}
+
+function renderStatus(status: Answer<'status'>, { colour }: Look): string {
   const rows: [string, string][] = [
     ['project', printable(status.root)],
     [
@@ -61,7 +73,7 @@ function renderFiles({ files, next, total, fresh }: Answer<'known_files'>): stri
   return `${[...lines, `${files.length} of ${total} files${doubt}${more}`].join('\n')}\n`;
 }
 
-function renderDoctor({ checks }: Answer<'doctor'>, colour: boolean): string {
+function renderDoctor({ checks }: Answer<'doctor'>, { colour }: Look): string {
   const rows = checks.map(({ name, ok, detail, repaired }) => {
     const mark = ok ? paint(colour, 'green', 'ok  ') : paint(colour, 'red', 'FAIL');
     return [

@@ -37,7 +37,7 @@ async function callMethod(
   const answer = await callDaemon(globals, command.method, params);
   if (globals.json) return print(printableJson(answer));
   const { render } = await import('./render.js');
-  return print(render(command.method, answer as Record<string, unknown>));
+  return print(await render(command.method, answer as Record<string, unknown>));
 }
 
 async function readManifest(): Promise<CliManifest> {

@@ -47,3 +47,8 @@ export function columns(rows: readonly (readonly [string, string])[], indent = '
     .map(([left, right]) => `${indent}${left.padEnd(width)}  ${right}`.trimEnd())
     .join('\n');
 }
+
+/** "3 min ago", for labels; never for order. */
+export function ago(milliseconds: number): string {
+  return milliseconds < 1000 ? 'just now' : `${duration(milliseconds)} ago`;
+}

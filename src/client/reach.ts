@@ -1,14 +1,10 @@
-import { spawn } from 'node:child_process';
-import { openSync, closeSync } from 'node:fs';
-import { devNull } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { SmithyError, type WireError } from '../core/errors.js';
-import { safeEnvironment, type Environment } from '../core/environment.js';
+import type { Environment } from '../core/environment.js';
+import { SmithyError } from '../core/errors.js';
 import type { StreamedEvent } from '../core/events.js';
 import { readDaemonFile, type DaemonFile } from '../host/daemon-file.js';
-import { requireTrustedSocket } from '../host/socket-place.js';
 import { requirePrivate, statePaths } from '../host/state-folder.js';
+import { requireTrustedSocket } from '../host/trusted-socket.js';
 import { openWire, type Wire } from './wire.js';
 
 export interface Reached {
@@ -32,6 +28,7 @@ const ATTEMPTS = 5;
 /** Another one is starting, or still answers what is under way before it ends. */
 const PATIENCE_MS = 20_000;
 const LOOK_AGAIN_MS = 100;
+const GONE: readonly string[] = ['DAEMON_UNAVAILABLE', 'SHUTTING_DOWN'];
 
 /** Connects to the project's daemon, starting one when there is none and that is wanted. */
 export async function reachDaemon(options: ReachOptions): Promise<Reached> {
@@ -40,7 +37,10 @@ export async function reachDaemon(options: ReachOptions): Promise<Reached> {
   let attempts = 0;
   for (;;) {
     const reached = await tryReach(options);
-    if (reached !== undefined) return { ...reached, started };
+    if (reached !== undefined) {
+      if (await isAlive(reached.wire)) return { ...reached, started };
+      await pause(LOOK_AGAIN_MS);
+    }
     const isOver = attempts === ATTEMPTS || performance.now() > end;
     if (options.startFrom === undefined || isOver) throw unavailable(options.root);
     started = await startInBackground(options, options.startFrom);
@@ -49,7 +49,23 @@ export async function reachDaemon(options: ReachOptions): Promise<Reached> {
   }
 }
 
-/** Undefined when nobody answers there. */
+/**
+ * A daemon that was just killed, or is ending, still has a socket that accepts. Asked something
+ * harmless first, it cannot take a real request with it into the grave.
+ */
+async function isAlive(wire: Wire): Promise<boolean> {
+  try {
+    await wire.call('status', {}, PATIENCE_MS);
+    return true;
+  } catch (error) {
+    wire.close();
+    const isGone = error instanceof SmithyError && GONE.includes(error.code);
+    if (!isGone) throw error;
+    return false;
+  }
+}
+
+/** Undefined when nobody listens there. */
 export async function tryReach(
   options: ReachOptions,
 ): Promise<{ wire: Wire; daemon: DaemonFile } | undefined> {
@@ -67,58 +83,16 @@ export async function tryReach(
   }
 }
 
-/** What a starting daemon tells the one who started it, as one line on descriptor 3. */
-type Report = { readonly ready: true } | { readonly error: WireError };
-
 /** True when the new process became the daemon; false when another one was first. */
 async function startInBackground(options: ReachOptions, from: Environment): Promise<boolean> {
+  // Most commands find a daemon and need no process of their own making.
+  const { spawnDaemon } = await import('./spawn-daemon.js');
   const report = await spawnDaemon(options, from);
   if (report === undefined) throw unavailable(options.root);
   if (!('error' in report)) return true;
   const error = SmithyError.fromWire(report.error);
   if (error.code === 'BUSY') return false;
   throw error;
-}
-
-/** Set later, as a foreground daemon does, it comes too late for the first wake-up of an idle one. */
-const V8_FLAGS = ['--no-memory-reducer'];
-
-async function spawnDaemon(
-  { root, force }: ReachOptions,
-  from: Environment,
-): Promise<Report | undefined> {
-  const entry = fileURLToPath(new URL('../cli/main.js', import.meta.url));
-  const flags = [
-    'start',
-    '--foreground',
-    '--report',
-    '--root',
-    root,
-    ...(force ? ['--force'] : []),
-  ];
-  const nothing = openSync(devNull, 'r+');
-  const child = spawn(process.execPath, [...V8_FLAGS, entry, ...flags], {
-    cwd: '/',
-    detached: true,
-    env: safeEnvironment(from, root),
-    stdio: [nothing, nothing, nothing, 'pipe'],
-  });
-  closeSync(nothing);
-  const pipe = child.stdio[3];
-  let text = '';
-  await new Promise<void>((resolve, reject) => {
-    child.once('error', reject);
-    pipe?.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      if (text.includes('\n')) resolve();
-    });
-    pipe?.once('end', resolve);
-    pipe?.once('error', () => resolve());
-  });
-  pipe?.destroy();
-  child.unref();
-  const [line] = text.split('\n');
-  return line === undefined || line === '' ? undefined : (JSON.parse(line) as Report);
 }
 
 function hasCode(error: unknown, ...codes: string[]): boolean {

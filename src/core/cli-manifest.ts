@@ -13,6 +13,7 @@ export interface CliCommand {
   readonly summary: string;
   readonly positional: readonly string[];
   readonly flags: readonly CliFlag[];
+  readonly switches: Readonly<Record<string, { readonly field: string; readonly value: string }>>;
 }
 
 export interface CliFlag {

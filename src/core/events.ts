@@ -2,6 +2,12 @@ import { z } from 'zod';
 
 /** The kinds of things a subscriber can hear of. Append-only. */
 export const EVENT_TYPES = [
+  'user',
+  'dialog',
+  'checkpoint',
+  'session',
+  'restore',
+  'progress',
   'unknown_change',
   'tracking_changed',
   'watch_desynced',

@@ -8,5 +8,11 @@ export type Path = Branded<'Path'>;
 /** A git blob id: 40 hex digits, the identity of content everywhere. */
 export type Hash = Branded<'Hash'>;
 
+/** A git commit id: 40 hex digits, the identity of a checkpoint. */
+export type CommitId = Branded<'CommitId'>;
+
 /** A position in the event stream; opaque to callers. */
 export type Cursor = Branded<'Cursor'>;
+
+/** A ULID. */
+export type DialogId = Branded<'DialogId'>;

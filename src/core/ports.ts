@@ -22,6 +22,13 @@ export interface SettingsFile {
   write(settings: Readonly<Record<string, unknown>>): void;
 }
 
+/** A small file of ours that is replaced as a whole, durably. */
+export interface SmallFile {
+  read(): unknown;
+  write(content: unknown): void;
+  remove(): void;
+}
+
 /** One line of `doctor`. */
 export interface Check {
   readonly name: string;

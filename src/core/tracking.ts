@@ -38,8 +38,8 @@ export interface RuleText {
  * Which entries of one folder are tracked. Made for a walker: it asks for each name, and enters the
  * folders it is told to. Folders to which no path pattern and no ignore file applies share one object.
  *
- * Order: `.git` and `.agentsmithy` never; `include`; git's own rules; the fixed exclusions; hidden
- * names; secrets; `exclude`. Each later step can only take away, so a negation in an ignore file
+ * Order: `.git` and `.agentsmithy` never; `include`; git's own rules; secrets; the fixed exclusions;
+ * hidden names; `exclude`. Each later step can only take away, so a negation in an ignore file
  * (`!dist/`) undoes other ignore rules but no fixed exclusion: `include` is the way to have it.
  * What the user's git index holds plays no part.
  */

@@ -68,8 +68,8 @@ export interface WatchHealth {
   readonly fresh: boolean;
   readonly files: number;
   readonly dirs: number;
-  readonly reason?: string;
-  readonly remedy?: string;
+  readonly reason: string | undefined;
+  readonly remedy: string | undefined;
   readonly skipped: number;
   /** Folders with a `.git` of their own: tracked as content, their `.git` never entered. */
   readonly nestedRepositories: readonly string[];

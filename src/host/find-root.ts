@@ -1,7 +1,5 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { refuseBroadRoot } from '../core/broad-roots.js';
 import { SmithyError } from '../core/errors.js';
 import { STATE_FOLDER } from '../core/paths.js';
 
@@ -15,17 +13,6 @@ export function findRoot(named: string | undefined, cwd: string): string {
   return nearestWith(here, STATE_FOLDER) ?? nearestWith(here, '.git') ?? here;
 }
 
-/** Refuses roots nobody means. */
-export function requireSensibleRoot(root: string): void {
-  refuseBroadRoot({
-    root,
-    home: realIfThere(homedir()),
-    temporary: realIfThere(tmpdir()),
-    owner: statSync(root).uid,
-    user: process.getuid?.(),
-  });
-}
-
 function realFolder(path: string): string {
   const real = realIfThere(path);
   if (existsSync(real) && statSync(real).isDirectory()) return real;
@@ -35,7 +22,7 @@ function realFolder(path: string): string {
   });
 }
 
-function realIfThere(path: string): string {
+export function realIfThere(path: string): string {
   try {
     return realpathSync(path);
   } catch {

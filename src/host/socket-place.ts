@@ -51,19 +51,6 @@ export function protectSocket(address: string): void {
   if (process.platform !== 'win32') chmodSync(address, 0o600);
 }
 
-/** Before a client says a word: is this socket, and the folder it is in, really our user's? */
-export function requireTrustedSocket(address: string): void {
-  if (process.platform === 'win32') return;
-  for (const path of [dirname(address), address]) {
-    const why = whyUnsafe(lstatSync(path));
-    if (why === undefined) continue;
-    throw new SmithyError('FORBIDDEN', `${path} ${why}; refusing to talk to it.`, {
-      hint: 'Somebody else may have taken the place of the daemon. Look who made it.',
-      data: { path },
-    });
-  }
-}
-
 function clearStaleSocket(path: string): void {
   const stat = lstatIfThere(path);
   if (stat === undefined) return;

@@ -1,5 +1,14 @@
-import { closeSync, type FSWatcher, mkdirSync, openSync, renameSync, rmSync, watch } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  type FSWatcher,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  watch,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { grouped } from './grouped.js';
 
 interface Deps {
@@ -70,7 +79,9 @@ export class Barrier {
 
   #open(): void {
     rmSync(this.#deps.folder, { recursive: true, force: true });
-    mkdirSync(this.#deps.folder, { recursive: true, mode: 0o700 });
+    // Not the state folder itself: one that somebody removed must not come back by itself.
+    makeFolder(dirname(this.#deps.folder));
+    makeFolder(this.#deps.folder);
     this.#handle = watch(this.#deps.folder, (_, name) => {
       // Not from within the callback: libuv reads events until there are none, so a caller who
       // settles again at once would write the next cookie into that very loop, for ever.
@@ -101,4 +112,8 @@ export class Barrier {
     this.#round = undefined;
     round.done(seen);
   }
+}
+
+function makeFolder(path: string): void {
+  if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
 }

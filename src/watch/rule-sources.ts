@@ -129,7 +129,7 @@ function foldersAbove(top: string, root: string): string[] {
 }
 
 /** Goes up as git does: to the first valid `.git`, and never onto another file system. */
-function findRepository(root: string): Repository | undefined {
+export function findRepository(root: string): Repository | undefined {
   const device = statOf(root)?.dev;
   for (let folder = root; ; folder = dirname(folder)) {
     if (statOf(folder)?.dev !== device) return undefined;

@@ -24,8 +24,12 @@ export class Rulebook {
 
   /** Reads all rules that do not come from folders below the root. True if they differ. */
   async reload(): Promise<boolean> {
+    // The root's own file too: one written between this and the root's watch raises no event.
+    const own = this.#deps.absolute('.gitignore');
+    const before = stampOf(own);
     const set = await this.#deps.load();
     this.#outside = new Map(set.outside.map((path) => [path, stampOf(path)]));
+    this.#outside.set(own, before);
     if (set.fingerprint === this.fingerprint && this.#deps.tree.root.rules !== undefined) {
       return false;
     }
@@ -34,7 +38,7 @@ export class Rulebook {
     return true;
   }
 
-  /** One of the rule files that no folder watch covers was touched since they were read. */
+  /** One of the rule files that no folder watch (surely) covers was touched since they were read. */
   outsideChanged(): boolean {
     for (const [path, before] of this.#outside) {
       const now = stampOf(path);

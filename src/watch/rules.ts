@@ -1,4 +1,5 @@
 import { isProtected } from '../core/paths.js';
+import { isTemporary } from '../core/tree-writer.js';
 import { compilePatterns, type DroppedRule, type PatternFile } from '../core/patterns.js';
 import type { Pattern, PatternView } from '../core/patterns.js';
 import { FIXED_EXCLUSIONS, PROJECT_DOTFILES, SECRETS } from '../core/tracking.js';
@@ -148,7 +149,7 @@ function createFolder(shared: Shared, place: Place): FolderRules {
   const { layers, include, inherited } = place;
 
   function decide(name: string, kind: EntryKind): Decision {
-    if (mayBeProtected(name) && isProtected(name)) return PROTECTED;
+    if (mayBeProtected(name) && isNeverTracked(name)) return PROTECTED;
     const isDirectory = kind === 'directory';
     if (include !== undefined) {
       const hit = include.match(name, isDirectory);
@@ -176,7 +177,7 @@ function createFolder(shared: Shared, place: Place): FolderRules {
   }
 
   function ownExclusion(name: string, isDirectory: boolean): Decision | undefined {
-    const always = fixedExclusion(shared, name, isDirectory) ?? secretDecision(name, isDirectory);
+    const always = secretDecision(name, isDirectory) ?? fixedExclusion(shared, name, isDirectory);
     if (always !== undefined) return always;
     const hit = place.exclude?.match(name, isDirectory);
     return hit === undefined || hit.negated ? undefined : decided('exclude', hit);
@@ -259,7 +260,12 @@ function decided(reason: Reason, { rule }: Pattern): Decision {
   return { tracked, enter: tracked, reason, rule };
 }
 
-/** Cheap doorkeeper for `isProtected`: every protected spelling starts like this. */
+/** Folders that are off limits, and what our own restore is just writing. */
+function isNeverTracked(name: string): boolean {
+  return isProtected(name) || isTemporary(name);
+}
+
+/** Cheap doorkeeper for `isNeverTracked`: every protected spelling starts like this. */
 function mayBeProtected(name: string): boolean {
   const first = name.charCodeAt(0);
   return first === 46 || first === 103 || first === 71 || first > 127;

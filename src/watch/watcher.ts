@@ -149,14 +149,17 @@ class ProjectWatcher implements Watcher {
 
   health(): WatchHealth {
     const { tree } = this.#surveyor;
-    const isDegraded = this.#root.isLost || this.#doubts.isDegraded;
+    const { isLost } = this.#root;
+    const isDegraded = isLost || this.#doubts.isDegraded;
+    const { reason, remedy } = isLost ? LOST : this.#doubts.report;
     return {
       engine: this.#engine.name,
       state: isDegraded ? 'degraded' : this.#isReady ? 'ready' : 'starting',
       fresh: this.#isReady && !isDegraded && this.#doubts.isClear,
       files: tree.files,
       dirs: tree.folders.size,
-      ...(this.#root.isLost ? LOST : this.#doubts.report),
+      reason,
+      remedy,
       skipped: tree.skipped.size,
       nestedRepositories: [...tree.nestedRepositories],
       nestedRoots: [...tree.nestedRoots],

@@ -1,36 +1,11 @@
 import { SmithyError } from '../core/errors.js';
 import { toPath } from '../core/paths.js';
-import type { Check, Clock, Diagnostics } from '../core/ports.js';
+import type { Check } from '../core/ports.js';
 import { describeProblems } from '../core/schema-problems.js';
-import type { Watcher } from '../core/watching.js';
-import type { EventStream } from './event-stream.js';
+import type { WorkspaceDeps } from './deps.js';
+import { createHistory } from './history.js';
 import { publishChanges } from './intake.js';
 import { knownFiles, type KnownFilesPage, type KnownFilesQuery } from './known-files.js';
-import type { Metrics } from './metrics.js';
-import type { LiveSettings } from './settings.js';
-
-/** What stays the same as long as the daemon runs. */
-export interface Identity {
-  readonly version: string;
-  readonly protocol: number;
-  readonly pid: number;
-  readonly root: string;
-}
-
-export interface WorkspaceDeps {
-  readonly identity: Identity;
-  readonly clock: Clock;
-  readonly settings: LiveSettings;
-  readonly watcher: Watcher;
-  readonly diagnostics: Diagnostics;
-  readonly events: EventStream;
-  readonly metrics: Metrics;
-  readonly memoryBytes: () => number;
-  /** What the tracking rules could not take in, one sentence each. */
-  readonly ruleWarnings: () => readonly string[];
-  /** Begins the orderly end; returns at once. */
-  readonly stop: (reason: string) => void;
-}
 
 export type Workspace = ReturnType<typeof createWorkspace>;
 
@@ -41,34 +16,53 @@ const MOST_LISTED = 100;
 export function createWorkspace(deps: WorkspaceDeps) {
   const { identity, clock, settings, watcher, events } = deps;
   const startedAt = clock.monotonic();
+  const history = createHistory(deps);
   publishChanges(watcher, events, () => settings.config());
   settings.onChange((config) => watcher.reconfigure(config));
 
   const uptime = (): number => Math.round(clock.monotonic() - startedAt);
 
+  // Asked more often than anything else, so without copies: a spread of these objects cost 10 µs.
   function status() {
-    const { nestedRepositories, nestedRoots, ...health } = watcher.health();
+    const health = watcher.health();
+    const { engine, state, fresh, files, dirs, skipped, reason, remedy } = health;
+    const { bytes, objects, packs } = deps.store.sizes();
     return {
-      ...identity,
+      version: identity.version,
+      protocol: identity.protocol,
+      pid: identity.pid,
+      root: identity.root,
       uptime_ms: uptime(),
-      current_dialog_id: null,
+      current_dialog_id: history.book.current,
       watcher: {
-        ...health,
-        nested_repositories: nestedRepositories.slice(0, MOST_LISTED),
-        nested_roots: nestedRoots.slice(0, MOST_LISTED),
+        engine,
+        state,
+        fresh,
+        files,
+        dirs,
+        skipped,
+        reason,
+        remedy,
+        nested_repositories: health.nestedRepositories.slice(0, MOST_LISTED),
+        nested_roots: health.nestedRoots.slice(0, MOST_LISTED),
       },
       edits_open: 0,
-      ledger: { events: 0, bytes: 0 },
-      store: { bytes: 0, objects: 0, packs: 0, limit_bytes: settings.config().store.limitBytes },
+      ledger: deps.ledger.stats(),
+      store: { bytes, objects, packs, limit_bytes: settings.config().store.limitBytes },
       memory_bytes: deps.memoryBytes(),
-      warnings: [
-        ...settings.problems().map((problem) => `config.json: ${describeProblems([problem])}`),
-        ...deps.ruleWarnings(),
-      ],
+      warnings: warnings(),
     };
   }
 
+  function warnings(): string[] {
+    const problems = settings.problems();
+    const rules = deps.ruleWarnings();
+    if (problems.length + rules.length === 0) return [];
+    return [...problems.map((problem) => `config.json: ${describeProblems([problem])}`), ...rules];
+  }
+
   return {
+    ...history,
     events,
     settings,
     status,

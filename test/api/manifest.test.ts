@@ -31,6 +31,7 @@ describe('the command line’s view of a method', () => {
           command: 'paint',
           method: 'paint_wall',
           summary: 'Paints a wall.',
+          switches: {},
           positional: ['wall_id', 'tools'],
           flags: [
             {

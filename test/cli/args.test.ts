@@ -7,6 +7,7 @@ const PAINT: CliCommand = {
   command: 'paint',
   method: 'paint_wall',
   summary: 'Paints a wall.',
+  switches: {},
   positional: ['wall_id', 'tools'],
   flags: [
     { name: 'wall-id', field: 'wall_id', type: 'string', required: true },

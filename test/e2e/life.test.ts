@@ -9,6 +9,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { argumentsOf, isAlive, processesOf, signal } from '../support/processes.js';
@@ -271,6 +272,27 @@ describe('after a kill -9', () => {
     },
   );
 
+  it('a socket that still accepts but answers nothing costs no request', async () => {
+    const project = newProject();
+    const { pid } = await project.startDaemon();
+    signal(pid, 'SIGKILL');
+    await until('the process is gone', () => !isAlive(pid));
+    // What a dying process looks like from outside: it takes the connection and then it is gone.
+    const address = project.path('run/smithyd.sock');
+    unlinkSync(address);
+    const dying = createServer((connection) => {
+      connection.on('error', () => undefined);
+      connection.once('data', () => {
+        connection.destroy();
+        dying.close();
+      });
+    });
+    await new Promise<void>((resolve) => dying.listen(address, resolve));
+    const { code, stderr } = await project.cli(['config', 'set', 'maxCheckpointAge', '9']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await project.json(['config', 'get'])).toMatchObject({ maxCheckpointAge: 9 });
+  });
+
   it('a process that was given the old number is neither trusted nor touched', async () => {
     const project = newProject();
     const { pid } = await project.startDaemon();
@@ -386,9 +408,19 @@ function connectionsTo(socket: string): number {
   return lines.filter((line) => line.endsWith(` ${socket}`)).length - 1;
 }
 
-/** Again when something was just put into it: the daemon still works there. */
+/**
+ * Again from the start when something was just put into it: the daemon still works there. The
+ * retries of rmSync itself would only repeat the last step.
+ */
 function remove(folder: string): void {
-  rmSync(folder, { recursive: true, maxRetries: 100, retryDelay: 20 });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (attempt === 100) throw error;
+    }
+  }
 }
 
 /** A root with room beside it: the daemon looks for no program inside the project. */

@@ -229,19 +229,19 @@ export function engineContract(engine: 'directories' | 'chokidar'): void {
     });
 
     it('obeys the ignore file of the root as soon as it changes', async () => {
-      write('build/x', '1');
+      write('output/x', '1');
       write('src/x', '1');
       const watched = await watch();
-      write('.gitignore', 'build/\n');
+      write('.gitignore', 'output/\n');
       await watched.settle();
       expect([...watched.state().keys()].sort()).toEqual(['.gitignore', 'src/x']);
-      write('build/y', '2');
+      write('output/y', '2');
       write('.gitignore', '');
       await watched.settle();
-      write('build/z', '3');
+      write('output/z', '3');
       await watched.settle();
-      expect(watched.state().has('build/z')).toBe(true);
-      expect(watched.state().has('build/y')).toBe(true);
+      expect(watched.state().has('output/z')).toBe(true);
+      expect(watched.state().has('output/y')).toBe(true);
     });
 
     it('tells of no file twice when many come at once', async () => {

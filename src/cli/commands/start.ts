@@ -2,7 +2,8 @@ import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { dropUnsafeEnvironment, processEnvironment } from '../../config.js';
 import { SmithyError } from '../../core/errors.js';
-import { findRoot, requireSensibleRoot } from '../../host/find-root.js';
+import { findRoot } from '../../host/find-root.js';
+import { requireSensibleRoot } from '../../host/sensible-root.js';
 import { reachDaemon } from '../../client/reach.js';
 import type { GlobalFlags } from '../args.js';
 import { printable, printableJson } from '../text.js';
@@ -44,12 +45,12 @@ async function background(root: string, globals: GlobalFlags): Promise<number> {
 }
 
 async function foreground(root: string, globals: GlobalFlags, reports: boolean): Promise<number> {
-  process.umask(0o077);
+  const umask = process.umask(0o077);
   dropUnsafeEnvironment(root);
   // V8 would wake an idle process for minutes to give a little memory back; idle means idle.
   setFlagsFromString('--no-memory-reducer');
   const { startDaemon } = await import('../../daemon.js');
-  const daemon = await startDaemon({ root, force: globals.force });
+  const daemon = await startDaemon({ root, force: globals.force, umask });
   if (reports) report({ ready: true });
   else process.stdout.write(`Watching ${printable(root)}; stop with Ctrl-C or \`smithyd stop\`.\n`);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+/** Pieces that several methods share. */
+export const count = z.int().min(0);
+export const commitId = z.string().describe('40 hex digits.');
+export const time = z.string().describe('ISO 8601.');
+
+export const dialogId = z.string().min(1).max(64).describe('Default: the current dialog.');
+export const forDialog = { dialog_id: dialogId.optional() };
+
+export const changedCounts = z.object({ added: count, modified: count, deleted: count });
+
+export const skipped = z.array(z.object({ path: z.string(), reason: z.string() }));
+
+export const restoreAnswer = z.object({
+  restored_to: commitId,
+  new_checkpoint: commitId,
+  safety_checkpoint: commitId.nullable().describe('Where pending work was saved; null: none was.'),
+  restored: z.array(z.string()),
+  deleted: z.array(z.string()),
+  kept: z.array(z.string()),
+  skipped,
+});

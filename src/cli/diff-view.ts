@@ -1,0 +1,89 @@
+import { diffStat, nameStatus } from '../core/diff-stat.js';
+import type { DiffStyle, DiffTone } from '../core/diff-style.js';
+import { sideBySide } from '../core/side-by-side.js';
+import type { FileDiff } from '../core/text-diff.js';
+import { paint, printable, type Colour } from './text.js';
+
+/** What a terminal that does not tell its size gets. */
+const DEFAULT_WIDTH = 80;
+
+const COLOURS: Readonly<Record<DiffTone, Colour>> = {
+  added: 'green',
+  deleted: 'red',
+  heading: 'bold',
+  quiet: 'dim',
+};
+
+export interface Terminal {
+  readonly colour: boolean;
+  /** Columns; undefined when the output is no terminal. */
+  readonly width: number | undefined;
+}
+
+function styleOf({ colour }: Terminal): DiffStyle {
+  return {
+    safe: printable,
+    paint: (tone, text) => paint(colour, COLOURS[tone], text),
+  };
+}
+
+function viewOf(terminal: Terminal) {
+  return { width: terminal.width ?? DEFAULT_WIDTH, style: styleOf(terminal) };
+}
+
+export function renderSideBySide(files: readonly FileDiff[], terminal: Terminal): string {
+  const view = viewOf(terminal);
+  return text(files.flatMap((file, at) => [...(at > 0 ? [''] : []), ...sideBySide(file, view)]));
+}
+
+export function renderStat(files: readonly FileDiff[], terminal: Terminal): string {
+  return text(diffStat(files, viewOf(terminal)));
+}
+
+export function renderNameStatus(files: readonly FileDiff[], terminal: Terminal): string {
+  return text(nameStatus(files, styleOf(terminal)));
+}
+
+function text(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+const LINE_TONES: readonly (readonly [RegExp, DiffTone])[] = [
+  [/^(?:diff --git|old mode|new |deleted file|similarity|rename |index |--- |\+\+\+ )/u, 'heading'],
+  [/^@@/u, 'quiet'],
+  [/^\\/u, 'quiet'],
+];
+
+/** For reading: to a file or a pipe the patch goes as it is, or it would no longer apply. */
+export function renderUnified(files: readonly FileDiff[], terminal: Terminal): string {
+  return files.map((file) => unifiedOf(file, styleOf(terminal))).join('');
+}
+
+function unifiedOf(file: FileDiff, style: DiffStyle): string {
+  if (file.unified === undefined) {
+    return `${style.paint('heading', `${style.safe(file.path)}: too large to compare`)}\n`;
+  }
+  let inHunk = false;
+  return text(
+    file.unified
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => {
+        inHunk = line.startsWith('@@') || (inHunk && !line.startsWith('diff --git'));
+        return paintLine(line, inHunk, style);
+      }),
+  );
+}
+
+function paintLine(line: string, inHunk: boolean, style: DiffStyle): string {
+  // On a line that did not change, its carriage return is no news.
+  const ending = inHunk && line.startsWith(' ') ? line.replace(/\r$/u, '') : line;
+  const shown = ending
+    .split('\t')
+    .map((part) => style.safe(part))
+    .join('\t');
+  if (inHunk && line.startsWith('+')) return style.paint('added', shown);
+  if (inHunk && line.startsWith('-')) return style.paint('deleted', shown);
+  const tone = LINE_TONES.find(([start]) => start.test(line))?.[1];
+  return tone === undefined || (inHunk && line.startsWith(' ')) ? shown : style.paint(tone, shown);
+}

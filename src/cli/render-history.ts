@@ -1,0 +1,173 @@
+import type { Answer } from '../api/table.js';
+import { ago, bytes, columns, paint, printable } from './text.js';
+
+/** What people read about dialogs, checkpoints and sessions. */
+export interface Look {
+  readonly colour: boolean;
+  readonly now: number;
+}
+
+function renderLog({ checkpoints }: Answer<'list_checkpoints'>, look: Look): string {
+  if (checkpoints.length === 0) return 'No checkpoints yet.\n';
+  const rows = checkpoints.map(
+    ({ commit_id: id, created_at: at, session, kind, message, changed }) => {
+      const counts = describeCounts(changed, look);
+      const subject = printable(message.split('\n')[0] ?? '');
+      return [
+        paint(look.colour, 'yellow', id.slice(0, 8)),
+        ago(look.now - Date.parse(at)).padStart(12),
+        session.padEnd(10),
+        kind.padEnd(10),
+        `${subject}${counts === '' ? '' : `  ${counts}`}`,
+      ].join('  ');
+    },
+  );
+  return `${rows.join('\n')}\n`;
+}
+
+function renderDialogs(
+  { dialogs, current_dialog_id: current }: Answer<'list_dialogs'>,
+  look: Look,
+): string {
+  if (dialogs.length === 0) return 'No dialogs yet; the first checkpoint opens one.\n';
+  const rows = dialogs.map(({ id, title, updated_at: at, active_session: session }) => {
+    const mark = id === current ? paint(look.colour, 'green', '*') : ' ';
+    const age = ago(look.now - Date.parse(at));
+    return `${mark} ${id}  ${age.padStart(12)}  ${(session ?? '-').padEnd(10)}  ${printable(title)}`;
+  });
+  return `${rows.join('\n')}\n`;
+}
+
+function renderSession(answer: Answer<'get_session'>, look: Look): string {
+  const { active_session: session, changed_files: files } = answer;
+  if (session === null) return 'Nothing to approve: the project is in its approved state.\n';
+  const rows = files.map(({ path, status, additions, deletions, is_binary: binary }) => {
+    const size = binary ? 'binary' : describeLines({ additions, deletions }, look);
+    return [`${status.charAt(0).toUpperCase()} ${printable(path)}`, size] as const;
+  });
+  const count = `${files.length} ${files.length === 1 ? 'file differs' : 'files differ'}`;
+  return `${session}: ${count} from the approved state\n${columns(rows, '  ')}\n`;
+}
+
+function renderSessions({ sessions }: Answer<'list_sessions'>, look: Look): string {
+  const rows = sessions.map(
+    ({ session_name: name, status, created_at: at, checkpoints_count: n }) => {
+      const state = paint(look.colour, status === 'active' ? 'green' : 'dim', status.padEnd(9));
+      return `${name.padEnd(12)}  ${state}  ${ago(look.now - Date.parse(at)).padStart(12)}  ${n} checkpoints`;
+    },
+  );
+  return rows.length === 0 ? 'No sessions.\n' : `${rows.join('\n')}\n`;
+}
+
+const renderRestore = (answer: Answer<'restore'>, look: Look): string =>
+  renderMoved(answer, look, '`smithyd undo` goes back.');
+
+const renderUndo = (answer: Answer<'undo'>, look: Look): string =>
+  renderMoved(answer, look, '`smithyd redo` goes forward again.');
+
+function renderMoved(answer: Answer<'restore'>, look: Look, wayBack: string): string {
+  const { restored, deleted, kept, skipped, safety_checkpoint: safety } = answer;
+  const lines = [
+    `Restored to ${answer.restored_to.slice(0, 8)}; this state is ${answer.new_checkpoint.slice(0, 8)}.`,
+    ...listed('restored', restored),
+    ...listed('deleted', deleted),
+    ...listed('kept', kept),
+    ...skipped.map(({ path, reason }) => {
+      return paint(look.colour, 'yellow', `  skipped   ${printable(path)}: ${printable(reason)}`);
+    }),
+  ];
+  if (safety !== null) lines.push(`What was here is saved in ${safety.slice(0, 8)}; ${wayBack}`);
+  return `${lines.join('\n')}\n`;
+}
+
+function renderReset(answer: Answer<'reset'>, look: Look): string {
+  const { reset_to: to, new_session: session, pre_reset_checkpoint: saved, ...lists } = answer;
+  const lines = [
+    `Back at the approved state ${to.slice(0, 8)}; ${session} begins.`,
+    ...listed('restored', lists.restored),
+    ...listed('deleted', lists.deleted),
+    ...lists.skipped.map(({ path, reason }) => {
+      return paint(look.colour, 'yellow', `  skipped   ${printable(path)}: ${printable(reason)}`);
+    }),
+    `What was here is saved in ${saved.slice(0, 8)}.`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function renderSaved(answer: Answer<'create_checkpoint'>, look: Look): string {
+  const { commit_id: id, session, changed, skipped, duration_ms: took } = answer;
+  const counts = describeCounts(changed, look);
+  const what = counts === '' ? 'nothing changed' : counts;
+  const left = skipped.map(({ path, reason }) => {
+    return paint(look.colour, 'yellow', `  skipped   ${printable(path)}: ${reason}`);
+  });
+  return `${[`${id.slice(0, 8)} on ${session}: ${what} (${took} ms)`, ...left].join('\n')}\n`;
+}
+
+function renderApproved(answer: Answer<'approve'>): string {
+  const { approved_commit: commit, new_session: session, commits_approved: count } = answer;
+  if (count === 0) return `There was nothing to approve; ${session} begins.\n`;
+  return `Approved ${count} checkpoints as ${commit.slice(0, 8)}; ${session} begins.\n`;
+}
+
+function renderOpened({
+  dialog_id: id,
+  title,
+  initial_checkpoint: commit,
+}: Answer<'create_dialog'>): string {
+  return `Opened dialog ${id} (${printable(title)}); the project is saved in ${commit.slice(0, 8)}.\n`;
+}
+
+function renderMessage({ checkpoint, session }: Answer<'user_message'>): string {
+  return `The project as it was before the message is saved in ${checkpoint.slice(0, 8)} on ${session}.\n`;
+}
+
+function renderDeleted({ dialog_id: id, freed_bytes: freed }: Answer<'delete_dialog'>): string {
+  return `Deleted dialog ${id}; ${bytes(freed)} are free again.\n`;
+}
+
+const MOST_SHOWN = 20;
+
+function listed(what: string, paths: readonly string[]): string[] {
+  const lines = paths.slice(0, MOST_SHOWN).map((path) => `  ${what.padEnd(8)}  ${printable(path)}`);
+  if (paths.length > MOST_SHOWN)
+    lines.push(`  ${what.padEnd(8)}  and ${paths.length - MOST_SHOWN} more`);
+  return lines;
+}
+
+function describeCounts(
+  { added, modified, deleted }: { added: number; modified: number; deleted: number },
+  { colour }: Look,
+): string {
+  return [
+    added === 0 ? '' : paint(colour, 'green', `+${added}`),
+    modified === 0 ? '' : `~${modified}`,
+    deleted === 0 ? '' : paint(colour, 'red', `-${deleted}`),
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+function describeLines(
+  { additions, deletions }: { additions: number; deletions: number },
+  { colour }: Look,
+): string {
+  return `${paint(colour, 'green', `+${additions}`)} ${paint(colour, 'red', `-${deletions}`)}`;
+}
+
+export const HISTORY_RENDERERS = {
+  list_dialogs: renderDialogs,
+  create_checkpoint: renderSaved,
+  list_checkpoints: renderLog,
+  get_session: renderSession,
+  list_sessions: renderSessions,
+  approve: renderApproved,
+  reset: renderReset,
+  restore: renderRestore,
+  undo: renderUndo,
+  redo: renderRestore,
+  create_dialog: renderOpened,
+  user_message: renderMessage,
+  use_dialog: ({ current_dialog_id: id }: Answer<'use_dialog'>) => `The current dialog is ${id}.\n`,
+  delete_dialog: renderDeleted,
+} as const;

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+
+/** What an event can be about. Append-only. */
+const ACTION_TYPES = [
+  'edit_insert',
+  'edit_delete',
+  'edit_replace',
+  'file_create',
+  'file_delete',
+  'file_move',
+  'file_rename',
+  'checkpoint',
+  'rewind',
+  'branch',
+  'snapshot_create',
+  'eval_run',
+  'meta_note',
+] as const;
+
+/** What only the daemon itself writes: the life of dialogs, sessions and edits. Append-only. */
+const OWN_TYPES = [
+  'dialog',
+  'user',
+  'session',
+  'restore',
+  'save',
+  'edit_incomplete',
+  'mode_change',
+  'mark',
+  'recovered',
+] as const;
+
+const ActionType = z.enum([...ACTION_TYPES, ...OWN_TYPES]);
+export type ActionType = z.output<typeof ActionType>;
+
+const nullable = z.string().nullable().default(null);
+const blobId = z
+  .string()
+  .regex(/^[0-9a-f]{40}$/u)
+  .nullable();
+
+const Author = z.looseObject({
+  name: z.string(),
+  version: nullable,
+  kind: z.string(),
+});
+
+const Change = z.looseObject({
+  path: z.string(),
+  before: blobId,
+  after: blobId,
+  mode_before: z.string().optional(),
+  mode_after: z.string().optional(),
+});
+
+/**
+ * One event as the caller gives it. The ledger adds `id`, `seq` and `prev`; fields it does not
+ * know are kept as they are, so that a newer daemon's lines survive an older one.
+ */
+export const NewEvent = z.looseObject({
+  ts: z.iso.datetime(),
+  author: Author,
+  action_type: ActionType,
+  branch: nullable,
+  run_id: nullable,
+  parent_event_id: nullable,
+  files: z.array(z.string()).default([]),
+  diff_path: nullable,
+  affected_lines: z.array(z.unknown()).default([]),
+  semantic_block: z.looseObject({ kind: z.string(), id: z.string() }).nullable().default(null),
+  rationale: nullable,
+  artifacts: z.array(z.unknown()).default([]),
+  snapshot_ref: nullable,
+  bookmark: nullable,
+  dialog_id: nullable,
+  session: nullable,
+  changes: z.array(Change).default([]),
+});
+export type NewEvent = z.input<typeof NewEvent>;
+
+/** One event as it stands in the ledger. `action_type` may be a word of a newer daemon. */
+export type LedgerEntry = z.output<typeof NewEvent> & {
+  readonly seq: number;
+  /** `evt-` and the sequence number with at least six digits. */
+  readonly id: string;
+  /** SHA-256 of the line before, as 64 hex digits: the chain. */
+  readonly prev: string;
+};
+
+/** Something in the file that is not as it was written. Everything around it stays readable. */
+export interface LedgerDamage {
+  readonly kind: 'bad_line' | 'chain_break' | 'duplicate_seq' | 'missing_seq';
+  readonly line: number;
+  readonly offset: number;
+  readonly detail: string;
+}
+
+/** What opening found. All zero and empty on an ordinary day. */
+export interface RecoveryReport {
+  readonly created: boolean;
+  /** Bytes of an unfinished write, cut off and kept in `quarantined`. */
+  readonly cutBytes: number;
+  readonly quarantined: string | null;
+  /** At most the first hundred; `damageCount` counts them all. */
+  readonly damage: readonly LedgerDamage[];
+  readonly damageCount: number;
+}
+
+export interface LedgerHead {
+  /** 0 in an empty ledger. */
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export interface LedgerQuery {
+  /** Entries with a larger sequence number; 0 or absent means from the beginning. */
+  readonly after?: number;
+  readonly limit: number;
+  /** No more than this many bytes of lines, but always at least one entry. */
+  readonly maxBytes?: number;
+}
+
+/**
+ * The append-only history of one project and the commit point of every operation: what is in it
+ * happened, what is not did not.
+ */
+export interface Ledger {
+  /** Reads and checks the whole file; also the way back after a failed flush. */
+  open(): Promise<RecoveryReport>;
+  /**
+   * Appends all of `events` or none, and resolves when they are on the disk.
+   *
+   * @throws SmithyError STORAGE_FULL when there is no space: nothing was written, try again later.
+   * @throws SmithyError STORAGE_IO after a failed write or flush, and from then on until `open()`.
+   */
+  append(events: readonly NewEvent[]): Promise<LedgerEntry[]>;
+  head(): LedgerHead;
+  /** Oldest first. Damaged lines are left out: the report of `open()` names them. */
+  read(query: LedgerQuery): Promise<LedgerEntry[]>;
+  stats(): { readonly events: number; readonly bytes: number };
+  /** Waits for appends under way. */
+  close(): Promise<void>;
+}

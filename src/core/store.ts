@@ -1,0 +1,151 @@
+import type { CommitId, Hash, Path } from './model.js';
+import type { FileState } from './watching.js';
+
+/** What a checkpoint holds at a path. */
+export type FileEntry = FileState;
+
+/** Content too large to hold at once. */
+export interface ContentSource {
+  readonly size: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+export type Content = Uint8Array | ContentSource;
+
+/** Content under its promised name; read when it is written, and again when that has to be repeated. */
+export interface NewBlob {
+  readonly hash: Hash;
+  readonly content: () => Content | Promise<Content>;
+  /** For the check against the limit; 0 when not given. */
+  readonly size?: number;
+}
+
+export type FileChange =
+  /** Without `content` the store must have the blob already. */
+  | ({ readonly path: Path } & FileEntry & Partial<NewBlob>)
+  | { readonly path: Path; readonly deleted: true };
+
+export interface CommitRequest {
+  readonly dialog: string;
+  readonly branch: string;
+  /** Where the branch must be; null when it must not exist. */
+  readonly expected: CommitId | null;
+  readonly parents: readonly CommitId[];
+  /** The commit whose tree `changes` start from; null is the empty tree. */
+  readonly base: CommitId | null;
+  readonly changes: Iterable<FileChange>;
+  /** All folders without a tracked file. Git trees cannot hold them; the commit's text does. */
+  readonly emptyFolders: readonly Path[];
+  readonly message: string;
+  readonly trailers: Readonly<Record<string, string>>;
+  /** Wall time in ms; stored in seconds. */
+  readonly at: number;
+}
+
+export interface Commit {
+  readonly id: CommitId;
+  readonly tree: string;
+  readonly parents: readonly CommitId[];
+  /** Wall time in ms. */
+  readonly at: number;
+  /** Without the trailers. */
+  readonly message: string;
+  readonly trailers: Readonly<Record<string, string>>;
+  readonly emptyFolders: readonly Path[];
+}
+
+export interface BranchUpdate {
+  readonly name: string;
+  /** null deletes. */
+  readonly to: CommitId | null;
+  /** null: must not exist. */
+  readonly expected: CommitId | null;
+}
+
+export interface LogQuery {
+  readonly branch: string;
+  readonly limit: number;
+  /** Start after this commit instead of at the tip. */
+  readonly before?: CommitId;
+  /** Leave out everything reachable from here: `main` for the own commits of a session. */
+  readonly without?: CommitId;
+}
+
+export interface TreeChange {
+  readonly path: Path;
+  readonly change: 'added' | 'modified' | 'deleted' | 'renamed';
+  readonly before: FileEntry | null;
+  readonly after: FileEntry | null;
+  /** The old path of a rename. */
+  readonly from?: Path;
+}
+
+export interface StoreSizes {
+  readonly bytes: number;
+  readonly objects: number;
+  readonly packs: number;
+}
+
+/** What opening found and mended. All empty on an ordinary day. */
+export interface StoreReport {
+  /** Locks and unfinished files that a killed process left behind. */
+  readonly removed: readonly string[];
+  /** Dialog repositories that were half made, or whose files had been changed. */
+  readonly mended: readonly string[];
+  /** Repositories that are not ours to touch: made by something else, or of a newer version. */
+  readonly foreign: readonly string[];
+}
+
+/**
+ * Where content lives: one set of objects per project, one repository of branches per dialog.
+ * Every write is on the disk, ref and folder included, when its promise resolves.
+ */
+export interface CheckpointStore {
+  open(): Promise<StoreReport>;
+  close(): Promise<void>;
+
+  /** Makes the repository, or completes a half-made one. Branches it has stay. */
+  createRepository(dialog: string): Promise<void>;
+  dialogs(): Promise<string[]>;
+  /** Removes the repository and then everything that only it used. */
+  deleteRepository(dialog: string): Promise<{ readonly freedBytes: number }>;
+
+  /**
+   * Writes contents, trees and a commit, then moves the branch.
+   *
+   * @throws SmithyError BUSY when the branch is not at `expected`; nothing moved.
+   * @throws SmithyError STALE_READ when content is not what its hash says; `data.path` names it.
+   * @throws SmithyError LIMIT_EXCEEDED, STORAGE_FULL, STORAGE_IO; nothing moved.
+   */
+  commit(request: CommitRequest): Promise<CommitId>;
+  /** Contents without a commit, such as pre-images; durable. Kept while `pinned()` names them. */
+  writeBlobs(blobs: Iterable<NewBlob>): Promise<void>;
+
+  branches(dialog: string): Promise<ReadonlyMap<string, CommitId>>;
+  /** All of them or none. */
+  setBranches(dialog: string, updates: readonly BranchUpdate[]): Promise<void>;
+  /** Newest first, along first parents. */
+  log(dialog: string, query: LogQuery): Promise<Commit[]>;
+
+  readCommit(id: CommitId): Promise<Commit>;
+  tree(id: CommitId): Promise<Map<Path, FileEntry>>;
+  /** What leads from `a` (null: the empty tree) to `b`, in path order. */
+  compare(a: CommitId | null, b: CommitId): Promise<TreeChange[]>;
+
+  /** Which of these the store has. */
+  has(hashes: readonly Hash[]): Promise<ReadonlySet<Hash>>;
+  readBlob(hash: Hash): Promise<Buffer>;
+  /** For content of any size. */
+  streamBlob(hash: Hash): Promise<ContentSource>;
+
+  /**
+   * Copies blobs out of another repository's objects, read-only, and says which it found there.
+   * `commit` can then name them without their content.
+   */
+  seedFrom(gitDir: string, hashes: readonly Hash[]): Promise<ReadonlySet<Hash>>;
+
+  sizes(): StoreSizes;
+  /** Rolls small packs up into larger ones and sweeps leftovers. Never removes an object. */
+  maintain(): Promise<{ readonly packsBefore: number; readonly packsAfter: number }>;
+  /** Removes what neither a branch nor `pinned()` reaches; writers wait meanwhile. */
+  prune(): Promise<{ readonly freedBytes: number }>;
+}

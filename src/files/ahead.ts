@@ -1,0 +1,37 @@
+import type { Step } from '../core/restore-plan.js';
+import type { Content, ContentSource } from '../core/tree-writer.js';
+
+/** Enough to keep a pipe to the store busy; small files only, large ones come as streams. */
+const AHEAD = 32;
+
+export interface Prepared {
+  readonly step: Step;
+  /** Rejects only when asked, so that content nobody needs any more fails nobody. */
+  readonly content: () => Promise<Content>;
+}
+
+/** Steps in their order, with the content of the next ones already under way. */
+export async function* fetchAhead(
+  steps: Iterable<Step> | AsyncIterable<Step>,
+  source: ContentSource,
+): AsyncGenerator<Prepared> {
+  const waiting: Prepared[] = [];
+  for await (const step of steps) {
+    waiting.push(prepare(step, source));
+    if (waiting.length < AHEAD) continue;
+    const next = waiting.shift();
+    if (next !== undefined) yield next;
+  }
+  yield* waiting;
+}
+
+function prepare(step: Step, source: ContentSource): Prepared {
+  if (step.kind !== 'write') return { step, content: () => Promise.resolve(new Uint8Array()) };
+  const fetched = source(step.hash).then(
+    (content) => () => content,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
+  return { step, content: async () => (await fetched)() };
+}

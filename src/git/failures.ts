@@ -1,0 +1,42 @@
+import { SmithyError } from '../core/errors.js';
+import { codeOf } from './files.js';
+
+const LONGEST_STDERR = 4096;
+
+/** What a failed git child means to a caller. */
+export function gitFailure(op: string, stderr: string, cause?: unknown): SmithyError {
+  const text = stderr.trim().slice(-LONGEST_STDERR);
+  const data = { op: `git.${op}`, stderr: text };
+  if (/No space left on device|Out of diskspace|Disk quota exceeded/iu.test(text))
+    return full(data, cause);
+  return new SmithyError('STORAGE_IO', `git ${op} failed: ${firstLine(text)}`, {
+    hint: 'Nothing acknowledged is lost. Try again; `smithyd doctor` checks the store.',
+    data,
+    cause,
+  });
+}
+
+/** The same for our own calls to the file system. */
+export function diskFailure(op: string, cause: unknown): SmithyError {
+  if (cause instanceof SmithyError) return cause;
+  const data = { op: `store.${op}` };
+  if (['ENOSPC', 'EDQUOT'].includes(codeOf(cause) ?? '')) return full(data, cause);
+  const { message = '' } = Object(cause) as { message?: string };
+  return new SmithyError('STORAGE_IO', `The store cannot be written: ${message}`, {
+    hint: 'Nothing acknowledged is lost. Check the disk, then restart the daemon.',
+    data,
+    cause,
+  });
+}
+
+export function full(data: Readonly<Record<string, unknown>>, cause?: unknown): SmithyError {
+  return new SmithyError('STORAGE_FULL', 'There is no space for the checkpoint.', {
+    hint: 'Free some space or delete old dialogs, then try again; nothing was changed.',
+    data,
+    cause,
+  });
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? 'it said nothing';
+}

@@ -1,0 +1,53 @@
+import { closeSync, constants, fsync, openSync } from 'node:fs';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+const fsyncFile = promisify(fsync);
+
+/**
+ * Flushes an existing file or folder. A new name is durable only when its folder is. Only the
+ * flush itself waits in the thread pool: opening is quick, and every trip there and back costs.
+ */
+export async function flush(path: string): Promise<void> {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    await fsyncFile(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Old or new content after a crash, never a part. The folder is not flushed. */
+export async function replaceFile(path: string, content: string): Promise<void> {
+  const fresh = `${path}.new`;
+  await rm(fresh, { force: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(fresh, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(fresh, path);
+}
+
+/** The text of a small file; undefined when there is none. */
+export async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, {
+      encoding: 'utf8',
+      flag: constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    });
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+/** The system's name for what went wrong. By shape: an error may come from another realm. */
+export function codeOf(error: unknown): string | undefined {
+  const { code } = Object(error) as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}

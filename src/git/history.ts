@@ -1,0 +1,109 @@
+import { SmithyError } from '../core/errors.js';
+import type { CommitId, Hash, Path } from '../core/model.js';
+import type { Commit, FileEntry, LogQuery, TreeChange } from '../core/store.js';
+import type { FileMode } from '../core/watching.js';
+import { parseCommit } from './message.js';
+import { requireBranch, requireId } from './names.js';
+import type { Layout } from './layout.js';
+import type { Reader } from './reader.js';
+import { readBranches } from './refs.js';
+import type { Git } from './run.js';
+
+export interface HistoryDeps {
+  readonly git: Git;
+  readonly layout: Layout;
+  readonly reader: Reader;
+}
+
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+const ABSENT = '0'.repeat(40);
+
+/** Everything that is asked about commits and trees. */
+export function createHistory({ git, layout, reader }: HistoryDeps) {
+  async function readCommit(id: CommitId): Promise<Commit> {
+    const object = await reader.read(requireId(id));
+    if (object?.type === 'commit') return parseCommit(id, object.bytes);
+    throw new SmithyError('CHECKPOINT_NOT_FOUND', `There is no checkpoint ${id}.`, {
+      hint: '`smithyd log` shows the checkpoints of a dialog.',
+      data: { id },
+    });
+  }
+
+  return {
+    readCommit,
+
+    async log(dialog: string, query: LogQuery): Promise<Commit[]> {
+      const { limit, before, without } = query;
+      const tip = (await readBranches(layout, dialog)).get(requireBranch(query.branch));
+      if (tip === undefined || limit <= 0) return [];
+      if (before !== undefined) await readCommit(before);
+      const ids = await git.text([
+        'rev-list',
+        '--first-parent',
+        ...(limit === Infinity ? [] : [`--max-count=${Math.floor(limit)}`]),
+        ...(before === undefined ? [] : ['--skip=1']),
+        requireId(before ?? tip),
+        ...(without === undefined ? [] : [`^${requireId(without)}`]),
+      ]);
+      return Promise.all(
+        ids
+          .split('\n')
+          .filter(Boolean)
+          .map((id) => readCommit(id as CommitId)),
+      );
+    },
+
+    async tree(id: CommitId): Promise<Map<Path, FileEntry>> {
+      const { tree } = await readCommit(id);
+      const listing = await git.text(['ls-tree', '-r', '-z', '--full-tree', tree]);
+      const entries = new Map<Path, FileEntry>();
+      for (let at = 0; at < listing.length;) {
+        const end = listing.indexOf('\0', at);
+        // `<6 of mode> blob <40 of id>\t<path>`
+        const mode = listing.slice(at, at + 6) as FileMode;
+        const hash = listing.slice(at + 12, at + 52) as Hash;
+        entries.set(listing.slice(at + 53, end) as Path, { mode, hash });
+        at = end + 1;
+      }
+      return entries;
+    },
+
+    async compare(a: CommitId | null, b: CommitId): Promise<TreeChange[]> {
+      const from = a === null ? EMPTY_TREE : (await readCommit(a)).tree;
+      const { tree: to } = await readCommit(b);
+      const args = ['diff-tree', '-r', '-z', '-M', '--raw', '--no-abbrev', '--full-index'];
+      return parseRaw(await git.text([...args, from, to]));
+    },
+  };
+}
+
+const CHANGES = { A: 'added', M: 'modified', T: 'modified', D: 'deleted', R: 'renamed' } as const;
+
+/** `:<mode> <mode> <id> <id> <letter><score>`, a path, and for a rename another one. */
+function parseRaw(raw: string): TreeChange[] {
+  const fields = raw.split('\0');
+  const changes: TreeChange[] = [];
+  for (let at = 0; at + 1 < fields.length;) {
+    const [modeBefore = '', modeAfter = '', before = '', after = '', letter = ''] = (
+      fields[at] ?? ''
+    )
+      .slice(1)
+      .split(' ');
+    const change = CHANGES[letter[0] as keyof typeof CHANGES];
+    const isRename = change === 'renamed';
+    const path = fields[at + (isRename ? 2 : 1)] as Path;
+    changes.push({
+      path,
+      change,
+      before: entry(modeBefore, before),
+      after: entry(modeAfter, after),
+      ...(isRename ? { from: fields[at + 1] as Path } : {}),
+    });
+    at += isRename ? 3 : 2;
+  }
+  return changes;
+}
+
+function entry(mode: string, hash: string): FileEntry | null {
+  return hash === ABSENT ? null : { mode: mode as FileMode, hash: hash as Hash };
+}

@@ -1,0 +1,156 @@
+import { renameSync, writeSync } from 'node:fs';
+import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { SmithyError } from '../core/errors.js';
+import type { CommitId } from '../core/model.js';
+import type { BranchUpdate } from '../core/store.js';
+import { diskFailure } from './failures.js';
+import { codeOf, flush, readText } from './files.js';
+import type { Layout } from './layout.js';
+import { requireId } from './names.js';
+
+const ID = /^[0-9a-f]{40}$/u;
+
+/** The branches of one dialog: loose ones over packed ones, as git reads them. */
+export async function readBranches(layout: Layout, dialog: string): Promise<Map<string, CommitId>> {
+  const heads = layout.heads(dialog);
+  const names = await readdir(heads).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') throw noRepository(dialog);
+    throw error;
+  });
+  const branches = await readPacked(layout, dialog);
+  for (const name of names.filter((one) => !one.endsWith('.lock')).sort()) {
+    const id = (await readText(join(heads, name)))?.trim() ?? '';
+    if (ID.test(id)) branches.set(name, id as CommitId);
+  }
+  return branches;
+}
+
+/** We never pack refs, but a person in `checkpoints/` may. */
+async function readPacked(layout: Layout, dialog: string): Promise<Map<string, CommitId>> {
+  const text = await readText(join(layout.gitDir(dialog), 'packed-refs'));
+  const found = (text ?? '').matchAll(/^([0-9a-f]{40}) refs\/heads\/([^/\s]+)$/gmu);
+  return new Map([...found].map(([, id = '', name = '']) => [name, id as CommitId]));
+}
+
+async function readBranch(layout: Layout, dialog: string, branch: string) {
+  const loose = await readText(join(layout.heads(dialog), branch));
+  if (loose !== undefined && ID.test(loose.trim())) return loose.trim() as CommitId;
+  return (await readPacked(layout, dialog)).get(branch) ?? null;
+}
+
+/** A branch held against everybody else, git included, until it moves or is let go. */
+export interface HeldBranch {
+  /** Writes the new value beside the branch and flushes it; the branch itself stays. */
+  prepare(to: CommitId): Promise<void>;
+  /** Moves the branch; durable when it returns. */
+  move(): Promise<void>;
+  /** Lets go without moving; nothing after a move. */
+  release(): Promise<void>;
+}
+
+/**
+ * Git's own protocol for one loose ref (`<ref>.lock`, created exclusively, renamed over the ref).
+ * Done here and not by `update-ref` because the new value can then be flushed at the same time as
+ * the objects, which halves the waiting, and because git does not flush the folder.
+ */
+export async function holdBranch(
+  layout: Layout,
+  dialog: string,
+  where: { readonly branch: string; readonly expected: CommitId | null },
+): Promise<HeldBranch> {
+  const { branch, expected } = where;
+  const path = join(layout.heads(dialog), branch);
+  const lock = `${path}.lock`;
+  let file: FileHandle | undefined = await openLock(lock, dialog);
+  const release = async (): Promise<void> => {
+    if (file === undefined) return;
+    const closing = file;
+    file = undefined;
+    await closing.close();
+    await rm(lock, { force: true });
+  };
+  const actual = await readBranch(layout, dialog, branch);
+  if (actual !== expected) {
+    await release();
+    throw moved(branch, expected, actual);
+  }
+  return {
+    async prepare(to) {
+      if (file === undefined) throw new Error('the branch is not held');
+      writeSync(file.fd, `${to}\n`);
+      await file.sync();
+    },
+    async move() {
+      renameSync(lock, path);
+      const closing = file;
+      file = undefined;
+      await Promise.all([closing?.close(), flush(dirname(path))]);
+    },
+    release,
+  };
+}
+
+async function openLock(lock: string, dialog: string): Promise<FileHandle> {
+  try {
+    return await open(lock, 'wx', 0o600);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw noRepository(dialog);
+    if (codeOf(error) !== 'EEXIST') throw diskFailure('lock', error);
+    throw new SmithyError('BUSY', `${lock} is held by another process.`, {
+      hint: 'Try again in a moment; a lock that nobody holds goes away when the daemon restarts.',
+      data: { lock, retry_after_ms: 100 },
+    });
+  }
+}
+
+export function moved(
+  branch: string,
+  expected: CommitId | null,
+  actual: CommitId | null,
+): SmithyError {
+  const place = (id: CommitId | null): string => (id === null ? 'nowhere' : `at ${id}`);
+  return new SmithyError('BUSY', `${branch} is ${place(actual)}, not ${place(expected)}.`, {
+    hint: 'Somebody else moved it: look again and repeat.',
+    data: { branch, expected, actual, retry_after_ms: 0 },
+  });
+}
+
+export function noRepository(dialog: string): SmithyError {
+  return new SmithyError('DIALOG_NOT_FOUND', `Dialog ${dialog} has no checkpoints.`, {
+    hint: '`smithyd dialog list` shows the dialogs of this project.',
+    data: { dialog_id: dialog },
+  });
+}
+
+/** All updates as one transaction of `update-ref --stdin -z`. */
+export function toTransaction(updates: readonly BranchUpdate[]): string {
+  const none = '0'.repeat(40);
+  const lines = updates.map(({ name, to, expected }) =>
+    to === null
+      ? `delete refs/heads/${name}\0${expected ?? none}\0`
+      : `update refs/heads/${name}\0${requireId(to)}\0${expected ?? none}\0`,
+  );
+  return ['start\0', ...lines, 'prepare\0', 'commit\0'].join('');
+}
+
+/** Locks in our own repositories; only while no child of ours lives. */
+export async function removeLocks(layout: Layout, dialog: string): Promise<string[]> {
+  const gitDir = layout.gitDir(dialog);
+  const removed: string[] = [];
+  for (const folder of [gitDir, layout.heads(dialog)]) {
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names.filter((one) => one.endsWith('.lock'))) {
+      await rm(join(folder, name), { force: true });
+      removed.push(join(folder, name));
+    }
+    // An empty ref is what a power cut leaves of one that was never flushed.
+    for (const name of folder === gitDir ? [] : names.filter((one) => !one.endsWith('.lock'))) {
+      const path = join(folder, name);
+      if ((await stat(path)).size > 0) continue;
+      await rm(path);
+      removed.push(path);
+    }
+  }
+  return removed;
+}

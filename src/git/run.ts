@@ -1,0 +1,99 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { gitFailure } from './failures.js';
+
+/**
+ * The only file that starts git. Every child gets the same treatment: an absolute program, an
+ * environment that contains nothing but what is listed here, an explicit git folder whose
+ * configuration we wrote ourselves, and no configuration of the user or the machine.
+ */
+export interface GitOptions {
+  /** Absolute, found outside the project. */
+  readonly program: string;
+  /** Allow-listed already; anything that concerns git is dropped again here. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Our own git folder without a work tree. */
+  readonly gitDir: string;
+  readonly objects: string;
+}
+
+interface Place {
+  /** Another git folder of ours, or another set of objects to read. */
+  readonly gitDir?: string;
+  readonly objects?: string;
+}
+
+interface TextOptions extends Place {
+  readonly input?: string;
+  readonly timeoutMs?: number;
+  /** Kills the command. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Git {
+  /** Runs one command to its end and gives its output as text. */
+  text(args: readonly string[], options?: TextOptions): Promise<string>;
+  /** Starts a child that lives on its stdin. */
+  start(args: readonly string[], options?: Place): ChildProcessWithoutNullStreams;
+}
+
+/** Without any output for this long a command hangs. */
+const SILENCE_MS = 120_000;
+const NOTHING = process.platform === 'win32' ? 'NUL' : '/dev/null';
+
+export function createGit(options: GitOptions): Git {
+  function environment(place: Place): Record<string, string> {
+    const plain = Object.entries(options.environment).filter(([name]) => !/^git_/iu.test(name));
+    return {
+      ...Object.fromEntries(plain),
+      LC_ALL: 'C',
+      GIT_DIR: place.gitDir ?? options.gitDir,
+      GIT_OBJECT_DIRECTORY: place.objects ?? options.objects,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: NOTHING,
+      GIT_ATTR_NOSYSTEM: '1',
+      GIT_OPTIONAL_LOCKS: '0',
+      GIT_TERMINAL_PROMPT: '0',
+      // A missing object is an error; nothing is ever fetched for it.
+      GIT_ALLOW_PROTOCOL: 'none',
+      GIT_NO_LAZY_FETCH: '1',
+      GIT_NO_REPLACE_OBJECTS: '1',
+    };
+  }
+
+  return {
+    async text(args, { input, timeoutMs = SILENCE_MS, signal, ...place } = {}) {
+      // Not needed before the first such command, and slow to load.
+      const { simpleGit } = await import('simple-git');
+      const env = environment(place);
+      const git = simpleGit({
+        baseDir: options.gitDir,
+        binary: options.program,
+        // The guard of simple-git is for programs that pass on what a user typed. Here every
+        // variable is written above, and the empty global configuration is the point of it.
+        allowEnvironment: Object.keys(env).filter((name) => name.startsWith('GIT_')),
+        unsafe: { allowUnsafeConfigPaths: true, allowUnsafeCustomBinary: true },
+        timeout: { block: timeoutMs },
+        completion: { onClose: true, onExit: false },
+        ...(input === undefined ? {} : { input: () => input }),
+        ...(signal === undefined ? {} : { abort: signal }),
+      });
+      try {
+        return await git.env(env).raw([...args]);
+      } catch (error) {
+        const { message = '' } = Object(error) as { message?: string };
+        throw gitFailure(args[0] ?? '', message, error);
+      }
+    },
+
+    // simple-git gathers the output of a command that ends. A child that answers question by
+    // question, and bytes that are not text, need the plain pipes.
+    start(args, place = {}) {
+      return spawn(options.program, [...args], {
+        cwd: options.gitDir,
+        env: environment(place),
+        stdio: 'pipe',
+        windowsHide: true,
+      });
+    },
+  };
+}

@@ -1,0 +1,353 @@
+import { statfs } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { SmithyError } from '../core/errors.js';
+import type { CommitId, Hash } from '../core/model.js';
+import type {
+  CheckpointStore,
+  CommitRequest,
+  FileChange,
+  NewBlob,
+  StoreReport,
+} from '../core/store.js';
+import { diskFailure, full } from './failures.js';
+import { flush } from './files.js';
+import { createHistory } from './history.js';
+import { createImporter, type Written } from './importer.js';
+import { ChildGone } from './import-child.js';
+import {
+  ensureDialog,
+  ensureEngine,
+  kindOf,
+  layoutOf,
+  listDialogs,
+  removeDialog,
+  sweepRemoved,
+} from './layout.js';
+import { requireBranch, requireDialog, requireId } from './names.js';
+import { createPacks } from './packs.js';
+import { prune as pruneStore } from './prune.js';
+import { createReader } from './reader.js';
+import {
+  holdBranch,
+  moved,
+  noRepository,
+  readBranches,
+  removeLocks,
+  toTransaction,
+  type HeldBranch,
+} from './refs.js';
+import { createGit } from './run.js';
+import { seed } from './seed.js';
+import { streamBlob } from './stream-blob.js';
+import { createTurns } from './turns.js';
+
+export interface StoreOptions {
+  /** The project's `.agentsmithy`. */
+  readonly state: string;
+  /** Absolute path of git, and the allow-listed environment for it. */
+  readonly git: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Ceiling of the store on disk; asked before every write. */
+  readonly limitBytes?: () => number;
+  /** Blobs that must stay though no branch reaches them: ledger entries, pre-images, open work. */
+  readonly pinned?: () => Iterable<Hash> | Promise<Iterable<Hash>>;
+  /** How packs reach the disk; a test makes it fail. */
+  readonly flush?: (path: string) => Promise<void>;
+}
+
+/** Left free for everybody else, and for the ledger line that follows. */
+const RESERVE_BYTES = 16 * 1024 * 1024;
+const REPACK_MS = 30 * 60_000;
+
+export function createStore(options: StoreOptions): CheckpointStore {
+  const layout = layoutOf(options.state);
+  const { git: program, environment } = options;
+  const git = createGit({ program, environment, gitDir: layout.engine, objects: layout.objects });
+  const importer = createImporter(git, layout);
+  const reader = createReader(git);
+  const packs = createPacks(layout, options.flush);
+  const history = createHistory({ git, layout, reader });
+  const writing = createTurns();
+  /** Pre-images that their caller has not pinned yet. */
+  const unpinned = new Set<Hash>();
+  /** Why nothing more is acknowledged. */
+  let suspect: SmithyError | undefined;
+  let repacking: { readonly done: Promise<unknown>; readonly stop: AbortController } | undefined;
+
+  async function open(): Promise<StoreReport> {
+    await close();
+    const mended: string[] = [];
+    const foreign: string[] = [];
+    if (await ensureEngine(layout)) mended.push('store');
+    const removed = [...(await packs.sweep(true)), ...(await sweepRemoved(layout))];
+    for (const dialog of await listDialogs(layout)) {
+      const kind = await kindOf(layout, dialog);
+      if (kind === 'foreign') foreign.push(dialog);
+      else if ((await ensureDialog(layout, dialog)) || kind === 'half') mended.push(dialog);
+      if (kind !== 'foreign') removed.push(...(await removeLocks(layout, dialog)));
+    }
+    suspect = undefined;
+    return { removed, mended, foreign };
+  }
+
+  async function close(): Promise<void> {
+    repacking?.stop.abort();
+    await repacking?.done.catch(() => undefined);
+    await writing.run(async () => packs.admit(await importer.finish()));
+    reader.restart();
+  }
+
+  /** Refuses before a byte is written, never in the middle. */
+  async function requireSpace(incoming: number): Promise<void> {
+    if (suspect !== undefined) throw suspect;
+    const limit = options.limitBytes?.() ?? Infinity;
+    const { bytes } = packs.sizes();
+    if (bytes + incoming > limit) {
+      throw new SmithyError('LIMIT_EXCEEDED', 'The hidden store has reached its limit.', {
+        hint: 'Delete old dialogs, or raise the setting store.limitBytes.',
+        data: { limit: 'store.limitBytes', value: limit, bytes, incoming },
+      });
+    }
+    await requireFree(incoming);
+  }
+
+  async function requireFree(incoming: number): Promise<void> {
+    const { bavail, bsize } = await statfs(layout.store);
+    const free = bavail * bsize;
+    if (free < incoming + RESERVE_BYTES) throw full({ op: 'store.write', free, incoming });
+  }
+
+  /**
+   * A flush that failed may have lost data that a second one reports as safe. Nothing is
+   * acknowledged from here on, and packs that nothing refers to yet go away: a later commit
+   * would take their objects for stored.
+   */
+  async function doubt(error: unknown, fresh: readonly string[]): Promise<SmithyError> {
+    const failure = diskFailure('flush', error);
+    importer.forget();
+    await importer.finish().catch(() => undefined);
+    const isClean = await packs.remove(fresh.map((path) => basename(path))).then(
+      () => fresh.length > 0,
+      () => false,
+    );
+    // With every doubtful byte gone again a full disk is only a refusal.
+    if (failure.code !== 'STORAGE_FULL' || !isClean) suspect = failure;
+    return failure;
+  }
+
+  async function admit(fresh: readonly string[]): Promise<void> {
+    await packs.admit(fresh).catch(async (error: unknown) => {
+      throw await doubt(error, fresh);
+    });
+  }
+
+  async function write(request: CommitRequest, changes: readonly FileChange[]): Promise<CommitId> {
+    const { dialog, branch, expected, parents, base } = request;
+    await requireSpace(bytesOf(changes));
+    await requirePresent(changes);
+    const tree = base === (parents[0] ?? null) || base === null ? undefined : await treeOf(base);
+    const [held, written] = await Promise.allSettled([
+      holdBranch(layout, dialog, { branch, expected }),
+      retried(() => importer.commit(request, changes, tree)),
+    ]);
+    try {
+      if (held.status === 'fulfilled' && written.status === 'fulfilled') {
+        return await publish(held.value, written.value);
+      }
+      // Nobody will refer to this commit, but the next one may share its objects.
+      if (written.status === 'fulfilled') await admit(written.value.packs);
+      throw held.status === 'rejected' ? held.reason : (written as PromiseRejectedResult).reason;
+    } finally {
+      if (held.status === 'fulfilled') await held.value.release();
+    }
+  }
+
+  async function publish(branch: HeldBranch, { id, packs: fresh }: Written): Promise<CommitId> {
+    // The new value waits beside the branch, so it can be flushed along with the objects.
+    await Promise.all([packs.admit(fresh), branch.prepare(id)]).catch(async (error: unknown) => {
+      throw await doubt(error, fresh);
+    });
+    await branch.move().catch(async (error: unknown) => {
+      throw await doubt(error, []);
+    });
+    return id;
+  }
+
+  const treeOf = async (id: CommitId): Promise<string> => (await history.readCommit(id)).tree;
+
+  /** A child that was killed says nothing about the work it was doing. */
+  async function retried<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      importer.forget();
+      // Half a pack on a full disk is space that the next one needs.
+      if (!importer.isAlive()) await packs.sweep(repacking === undefined);
+      if (!(error instanceof ChildGone)) throw error;
+      return work().catch((again: unknown) => {
+        throw diskFailure('write', again);
+      });
+    }
+  }
+
+  /** Files named without their content must be here already; git would end its child over it. */
+  async function requirePresent(changes: readonly FileChange[]): Promise<void> {
+    const bare = changes.filter((one) => !('deleted' in one) && !('content' in one));
+    const named = bare.flatMap((one) => ('hash' in one ? [one] : []));
+    const present = await has(named.map(({ hash }) => hash));
+    const missing = named.find(({ hash }) => !present.has(hash));
+    if (missing === undefined) return;
+    throw new SmithyError('STORE_CORRUPT', `The content of ${missing.path} is not in the store.`, {
+      hint: 'Run `smithyd doctor`.',
+      data: { path: missing.path, hash: missing.hash },
+    });
+  }
+
+  async function has(hashes: readonly Hash[]): Promise<Set<Hash>> {
+    const found = await Promise.all(hashes.map((hash) => reader.look(requireId(hash))));
+    return new Set(hashes.filter((_, number) => found[number] !== undefined));
+  }
+
+  async function prune(): Promise<{ freedBytes: number }> {
+    await repacking?.done.catch(() => undefined);
+    return writing.run(async () => {
+      const before = packs.sizes().bytes;
+      await packs.admit(await importer.finish());
+      importer.forget();
+      const pins = new Set([...((await options.pinned?.()) ?? []), ...unpinned]);
+      await pruneStore({ git, layout, packs }, [...(await has([...pins]))]);
+      reader.restart();
+      return { freedBytes: Math.max(0, before - packs.sizes().bytes) };
+    });
+  }
+
+  /** Commits go on meanwhile: what they write is held by its `.keep` and left alone. */
+  async function repack(signal: AbortSignal): Promise<void> {
+    await writing.run(async () => {
+      await requireFree(packs.sizes().bytes);
+      await packs.admit(await importer.finish());
+      await packs.sweep(true);
+    });
+    await git.text(['repack', '--geometric=2', '-d', '-q'], { timeoutMs: REPACK_MS, signal });
+  }
+
+  async function requireOurs(dialog: string): Promise<void> {
+    if ((await kindOf(layout, requireDialog(dialog))) !== 'ours') throw noRepository(dialog);
+  }
+
+  return {
+    open,
+    close,
+    async createRepository(dialog) {
+      await writing.run(() => ensureDialog(layout, requireDialog(dialog)));
+    },
+    dialogs: () => listDialogs(layout),
+
+    async deleteRepository(dialog) {
+      await writing.run(async () => {
+        await requireOurs(dialog);
+        await removeDialog(layout, dialog);
+      });
+      return prune();
+    },
+
+    async commit(request) {
+      requireDialog(request.dialog);
+      requireBranch(request.branch);
+      for (const id of [...request.parents, request.base]) if (id !== null) requireId(id);
+      const changes = [...request.changes];
+      return writing.run(() => write(request, changes));
+    },
+
+    async writeBlobs(blobs) {
+      const given: NewBlob[] = [...blobs];
+      return writing.run(async () => {
+        await requireSpace(given.reduce((sum, { size = 0 }) => sum + size, 0));
+        const fresh = await retried(() => importer.blobs(given));
+        await admit(fresh);
+        for (const { hash } of given) unpinned.add(hash);
+      });
+    },
+
+    branches: (dialog) => readBranches(layout, requireDialog(dialog)),
+
+    async setBranches(dialog, updates) {
+      await requireOurs(dialog);
+      await writing.run(async () => {
+        const present = await readBranches(layout, dialog);
+        for (const { name, expected } of updates) {
+          const actual = present.get(requireBranch(name)) ?? null;
+          if (actual !== expected) throw moved(name, expected, actual);
+        }
+        // Somebody may have edited the configuration since the start; git would believe it.
+        await ensureDialog(layout, dialog);
+        const gitDir = layout.gitDir(dialog);
+        await git.text(['update-ref', '--stdin', '-z'], { gitDir, input: toTransaction(updates) });
+        await flush(layout.heads(dialog)).catch(async (error: unknown) => {
+          throw await doubt(error, []);
+        });
+      });
+    },
+
+    log: (dialog, query) => history.log(requireDialog(dialog), query),
+    readCommit: (id) => history.readCommit(id),
+    tree: (id) => history.tree(id),
+    compare: (a, b) => history.compare(a, b),
+    has,
+
+    async readBlob(hash) {
+      const object = await reader.read(requireId(hash));
+      if (object?.type !== 'blob') throw noBlob(hash);
+      return object.bytes;
+    },
+    async streamBlob(hash) {
+      const object = await reader.look(requireId(hash));
+      if (object?.type !== 'blob') throw noBlob(hash);
+      return { size: object.size, chunks: streamBlob(git, hash) };
+    },
+
+    seedFrom: (gitDir, hashes) =>
+      writing.run(async () => {
+        await requireSpace(0);
+        const { found, packs: fresh } = await seed({ git, layout }, gitDir, hashes);
+        await admit(fresh);
+        return found;
+      }),
+
+    sizes: () => packs.sizes(),
+
+    async maintain() {
+      if (repacking !== undefined) throw busy();
+      const packsBefore = packs.sizes().packs;
+      const stop = new AbortController();
+      repacking = { done: repack(stop.signal), stop };
+      try {
+        await repacking.done;
+      } finally {
+        repacking = undefined;
+        reader.restart();
+        await packs.recount();
+      }
+      return { packsBefore, packsAfter: packs.sizes().packs };
+    },
+    prune,
+  };
+}
+
+function bytesOf(changes: readonly FileChange[]): number {
+  return changes.reduce((sum, one) => sum + ('size' in one ? one.size : 0), 0);
+}
+
+function noBlob(hash: Hash): SmithyError {
+  return new SmithyError('STORE_CORRUPT', `The content ${hash} is not in the store.`, {
+    hint: 'Run `smithyd doctor`.',
+    data: { hash },
+  });
+}
+
+function busy(): SmithyError {
+  return new SmithyError('BUSY', 'The store is being repacked already.', {
+    hint: 'Wait for it.',
+    data: { retry_after_ms: 1000 },
+  });
+}

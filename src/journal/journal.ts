@@ -1,0 +1,168 @@
+import { SmithyError } from '../core/errors.js';
+import type { Journal, JournalFacts, RebuildReason } from '../core/journal.js';
+import type { Log } from '../core/ports.js';
+import { readMessage, readMessages, readMeta, take } from './content.js';
+import { Damage, isDamage, rebuildDue, toSmithyError } from './faults.js';
+import { journalPath, removeFile, setAside } from './files.js';
+import { OpenJournals } from './open-journals.js';
+import type { Slot } from './slot.js';
+
+export interface JournalDeps {
+  readonly stateDir: string;
+  readonly log: Log;
+  /** Called once per due rebuild, as the last act of the call that found out. */
+  needsRebuild?(dialog: string, why: RebuildReason): void;
+}
+
+export function createJournal(deps: JournalDeps): Journal {
+  const { stateDir, log } = deps;
+  const journals = new OpenJournals(stateDir);
+  const due = new Set<string>();
+  let closed = false;
+
+  function ask(dialog: string, why: RebuildReason, error?: unknown): void {
+    if (due.has(dialog)) return;
+    due.add(dialog);
+    const cause = error instanceof Error ? { error: error.message } : {};
+    const fields = { dialog_id: dialog, why, ...cause };
+    log.write(
+      why === 'missing' ? 'info' : 'warn',
+      'The journal of a dialog is to be rebuilt',
+      fields,
+    );
+    try {
+      deps.needsRebuild?.(dialog, why);
+    } catch (cause) {
+      log.write('error', 'The rebuild of a journal was refused', {
+        dialog_id: dialog,
+        error: String(cause),
+      });
+    }
+  }
+
+  function fail(dialog: string, error: unknown): void {
+    journals.release(dialog);
+    if (!isDamage(error)) {
+      ask(dialog, 'failed', error);
+      return;
+    }
+    try {
+      setAside(journalPath(stateDir, dialog));
+    } catch (cause) {
+      // It stays where it is: the rebuild replaces it.
+      log.write('warn', 'A damaged journal could not be set aside', {
+        dialog_id: dialog,
+        error: String(cause),
+      });
+    }
+    ask(dialog, 'damaged', error);
+  }
+
+  /** A look at the journal, undefined when there is none. Damage found on the way is dealt with. */
+  function read<Answer>(dialog: string, look: (slot: Slot) => Answer): Answer | undefined {
+    if (closed) throw new SmithyError('SHUTTING_DOWN', 'The daemon is stopping.');
+    if (due.has(dialog)) throw rebuildDue(dialog);
+    try {
+      const slot = journals.open(dialog);
+      return slot === undefined ? undefined : look(slot);
+    } catch (error) {
+      if (!isDamage(error)) throw toSmithyError(error, dialog);
+      fail(dialog, error);
+      throw rebuildDue(dialog);
+    }
+  }
+
+  function takeIn(dialog: string, facts: JournalFacts): void {
+    let slot = journals.open(dialog);
+    if (slot === undefined && facts.after === 0) slot = journals.create(dialog);
+    if (slot === undefined) {
+      ask(dialog, 'missing');
+      return;
+    }
+    const meta = countOf(slot);
+    if (facts.seq <= meta.lastSeq) return;
+    if (leavesHole(facts, meta.lastSeq)) {
+      ask(dialog, 'gap');
+      return;
+    }
+    slot.transact(() => take(slot, meta, { dialog, facts }));
+  }
+
+  function remake(dialog: string, entries: Iterable<JournalFacts>): void {
+    journals.release(dialog);
+    removeFile(journalPath(stateDir, dialog));
+    const slot = journals.create(dialog);
+    // One transaction: a crash on the way leaves a journal that says it has nothing.
+    slot.transact(() => {
+      let meta = countOf(slot);
+      for (const facts of entries) {
+        if (facts.seq > meta.lastSeq) meta = take(slot, meta, { dialog, facts });
+      }
+    });
+    slot.flush();
+  }
+
+  return {
+    project(dialog, facts) {
+      if (closed || due.has(dialog)) return;
+      try {
+        takeIn(dialog, facts);
+      } catch (error) {
+        fail(dialog, error);
+      }
+    },
+    lastSeq(dialog) {
+      if (due.has(dialog)) return 0;
+      try {
+        return read(dialog, (slot) => countOf(slot).lastSeq) ?? 0;
+      } catch (error) {
+        if (due.has(dialog)) return 0;
+        throw error;
+      }
+    },
+    messages(dialog, page) {
+      const found = read(dialog, (slot) => readMessages(slot, page));
+      if (found !== undefined) return found;
+      ask(dialog, 'missing');
+      throw rebuildDue(dialog);
+    },
+    findMessage(dialog, messageId) {
+      const found = read(dialog, (slot) => ({ message: readMessage(slot, messageId) }));
+      if (found !== undefined) return found.message;
+      ask(dialog, 'missing');
+      throw rebuildDue(dialog);
+    },
+    needsRebuild: (dialog) => due.has(dialog),
+    rebuild(dialog, entries) {
+      if (closed) throw new SmithyError('SHUTTING_DOWN', 'The daemon is stopping.');
+      try {
+        remake(dialog, entries);
+        due.delete(dialog);
+      } catch (error) {
+        // The caller hears of it by the throw, so this is no second report.
+        due.add(dialog);
+        journals.release(dialog);
+        throw toSmithyError(error, dialog);
+      }
+    },
+    forget(dialog) {
+      journals.release(dialog);
+      due.delete(dialog);
+    },
+    close() {
+      closed = true;
+      journals.close();
+    },
+  };
+}
+
+function countOf(slot: Slot) {
+  const meta = readMeta(slot);
+  if (meta === undefined) throw new Damage('the count of entries is gone');
+  return meta;
+}
+
+/** Without a word about the entry before, only an empty journal is known to lack something. */
+function leavesHole(facts: JournalFacts, lastSeq: number): boolean {
+  return facts.after === undefined ? lastSeq === 0 : facts.after > lastSeq;
+}

@@ -1,0 +1,112 @@
+import { constants } from 'node:fs';
+import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** The calls that decide about durability; a test replaces them to make them fail. */
+export interface LedgerIo {
+  write(file: FileHandle, bytes: Uint8Array, at: number): Promise<number>;
+  flush(file: FileHandle): Promise<void>;
+  truncate(file: FileHandle, size: number): Promise<void>;
+}
+
+export const diskIo: LedgerIo = {
+  write: async (file, bytes, at) => (await file.write(bytes, 0, bytes.length, at)).bytesWritten,
+  flush: (file) => file.datasync(),
+  truncate: (file, size) => file.truncate(size),
+};
+
+// Without O_NONBLOCK a FIFO planted at the path would hang us for ever.
+const FLAGS = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Opens the file, making it and its folder durable parts of the disk when they are new. */
+export async function openLedgerFile(
+  path: string,
+): Promise<{ file: FileHandle; size: number; created: boolean }> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const opened = await openOrCreate(path);
+  try {
+    const stat = await opened.file.stat();
+    if (!stat.isFile()) throw new Error(`${path} is not a plain file`);
+    if ((stat.mode & 0o077) !== 0) await opened.file.chmod(0o600);
+    if (opened.created) {
+      await opened.file.sync();
+      await flushFolder(folder);
+      await flushFolder(dirname(folder));
+    }
+    return { ...opened, size: stat.size };
+  } catch (error) {
+    await opened.file.close();
+    throw error;
+  }
+}
+
+async function openOrCreate(path: string): Promise<{ file: FileHandle; created: boolean }> {
+  try {
+    return { file: await open(path, FLAGS), created: false };
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const file = await open(path, FLAGS | constants.O_CREAT | constants.O_EXCL, 0o600);
+    return { file, created: true };
+  }
+}
+
+/** Copies the end of the file, from `from` on, into a file of its own; durable when it returns. */
+export async function quarantine(
+  file: FileHandle,
+  from: number,
+  ledgerFolder: string,
+): Promise<string> {
+  const folder = join(ledgerFolder, 'quarantine');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { path, copy } = await createNumbered(join(folder, `tail-at-${from}`));
+  try {
+    const buffer = Buffer.allocUnsafe(64 * 1024);
+    for (let at = from; ;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) break;
+      await copy.writeFile(buffer.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+    await copy.sync();
+  } finally {
+    await copy.close();
+  }
+  await flushFolder(folder);
+  await flushFolder(ledgerFolder);
+  return path;
+}
+
+async function createNumbered(stem: string): Promise<{ path: string; copy: FileHandle }> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+  for (let number = 1; ; number++) {
+    const path = `${stem}-${number}.part`;
+    try {
+      return { path, copy: await open(path, flags, 0o600) };
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** A new name is durable only when the folder that holds it is. */
+async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The system's name for what went wrong. By shape: an error may come from another realm. */
+export function codeOf(error: unknown): string | undefined {
+  const { code } = Object(error) as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
+
+export function messageOf(error: unknown): string {
+  const { message } = Object(error) as { message?: unknown };
+  return typeof message === 'string' ? message : String(error);
+}

@@ -1,0 +1,211 @@
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SmithyError } from '../core/errors.js';
+import {
+  NewEvent,
+  type Ledger,
+  type LedgerEntry,
+  type LedgerHead,
+  type LedgerQuery,
+  type RecoveryReport,
+} from '../core/ledger.js';
+import { linesOf } from './chunks.js';
+import { codeOf, diskIo, messageOf, openLedgerFile, quarantine, type LedgerIo } from './files.js';
+import { checkLine, decodeLine, encodeLine, eventId, hashLine, NO_HASH } from './line.js';
+import { createOffsets, type Offsets } from './offsets.js';
+import { scan } from './scan.js';
+
+export interface LedgerOptions {
+  /** `<state>/ledger`. */
+  readonly folder: string;
+  readonly io?: Partial<LedgerIo>;
+}
+
+interface Waiting {
+  readonly events: readonly ReturnType<typeof NewEvent.parse>[];
+  readonly resolve: (entries: LedgerEntry[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A batch as it goes to the disk, and the position it leads to. */
+interface Batch {
+  readonly bytes: Buffer;
+  readonly groups: LedgerEntry[][];
+  readonly places: { seq: number; offset: number }[];
+  readonly head: LedgerHead;
+}
+
+const READ_BYTES = 4 * 1024 * 1024;
+/** More than this in one write only makes the first caller wait for the last. */
+const BATCH_EVENTS = 4096;
+
+export function createLedger(options: LedgerOptions): Ledger {
+  const { folder } = options;
+  const path = join(folder, 'events.jsonl');
+  const io: LedgerIo = { ...diskIo, ...options.io };
+  let file: FileHandle | undefined;
+  let size = 0;
+  let events = 0;
+  let head: LedgerHead = { seq: 0, hash: NO_HASH };
+  let offsets: Offsets = createOffsets();
+  /** Why nothing more is acknowledged. */
+  let suspect: SmithyError | undefined;
+  const waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+
+  async function open(): Promise<RecoveryReport> {
+    await close();
+    const opened = await openLedgerFile(path).catch((error: unknown) => {
+      throw failure('open', error);
+    });
+    try {
+      const found = await scan(opened.file, opened.size);
+      const cutBytes = opened.size - found.goodBytes;
+      let quarantined: string | null = null;
+      if (cutBytes > 0) {
+        quarantined = await quarantine(opened.file, found.goodBytes, folder);
+        await opened.file.truncate(found.goodBytes);
+        await opened.file.sync();
+      }
+      ({ head, offsets, events, goodBytes: size } = found);
+      file = opened.file;
+      suspect = undefined;
+      const { damage, damageCount } = found;
+      return { created: opened.created, cutBytes, quarantined, damage, damageCount };
+    } catch (error) {
+      await opened.file.close();
+      throw failure('open', error);
+    }
+  }
+
+  function append(given: readonly NewEvent[]): Promise<LedgerEntry[]> {
+    const parsed = given.map((event) => NewEvent.parse(event));
+    if (parsed.length === 0) return Promise.resolve([]);
+    return new Promise((resolve, reject) => {
+      waiting.push({ events: parsed, resolve, reject });
+      writing ??= drain();
+    });
+  }
+
+  /** One write and one flush for everybody who came while the last ones were under way. */
+  async function drain(): Promise<void> {
+    // A turn of the loop first: callers of the same moment share the flush.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const turn = takeTurn();
+      try {
+        const batch = layOut(turn);
+        await commit(batch);
+        turn.forEach(({ resolve }, number) => resolve(batch.groups[number] ?? []));
+      } catch (error) {
+        for (const { reject } of turn) reject(error);
+      }
+    }
+    // In the same turn as the last look at the queue, or an append in between would wait for ever.
+    writing = undefined;
+  }
+
+  function takeTurn(): Waiting[] {
+    let count = 0;
+    const end = waiting.findIndex((one) => (count += one.events.length) > BATCH_EVENTS);
+    return waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end));
+  }
+
+  function layOut(turn: readonly Waiting[]): Batch {
+    let { seq, hash } = head;
+    let offset = size;
+    const lines: Buffer[] = [];
+    const places: Batch['places'] = [];
+    const groups = turn.map((one) =>
+      one.events.map((event, number) => {
+        seq++;
+        const entry: LedgerEntry = { ...event, seq, id: eventId(seq), prev: hash };
+        const line = encodeLine(entry, one.events.length - 1 - number);
+        hash = hashLine(line);
+        places.push({ seq, offset });
+        lines.push(line, LINE_END);
+        offset += line.length + 1;
+        return entry;
+      }),
+    );
+    return { bytes: Buffer.concat(lines), groups, places, head: { seq, hash } };
+  }
+
+  async function commit(batch: Batch): Promise<void> {
+    if (suspect !== undefined) throw suspect;
+    if (file === undefined) throw failure('append', new Error('the ledger is not open'));
+    await writeAll(file, batch.bytes);
+    try {
+      await io.flush(file);
+    } catch (error) {
+      // What the kernel could not write it may have forgotten: a second flush that succeeds
+      // proves nothing. Drop the lines and say so until somebody looks.
+      await io.truncate(file, size).catch(() => undefined);
+      throw (suspect = failure('flush', error));
+    }
+    size += batch.bytes.length;
+    events += batch.places.length;
+    head = batch.head;
+    for (const { seq, offset } of batch.places) offsets.add(seq, offset);
+  }
+
+  async function writeAll(target: FileHandle, bytes: Buffer): Promise<void> {
+    try {
+      for (let done = 0; done < bytes.length;) {
+        done += await io.write(target, bytes.subarray(done), size + done);
+      }
+    } catch (error) {
+      const why = failure('append', error);
+      const isCut = await io.truncate(target, size).then(
+        () => true,
+        () => false,
+      );
+      // With the old end back in place a full disk is only a refusal.
+      if (why.code !== 'STORAGE_FULL' || !isCut) suspect = failure('append', error, 'STORAGE_IO');
+      throw suspect ?? why;
+    }
+  }
+
+  async function read(query: LedgerQuery): Promise<LedgerEntry[]> {
+    const { after = 0, limit, maxBytes = READ_BYTES } = query;
+    const entries: LedgerEntry[] = [];
+    if (file === undefined || limit <= 0 || after >= head.seq) return entries;
+    let bytes = 0;
+    for await (const line of linesOf(file, offsets.before(after), size)) {
+      const checked = checkLine(line.bytes);
+      if (checked === undefined || checked.seq <= after) continue;
+      bytes += line.bytes.length;
+      if (entries.length > 0 && bytes > maxBytes) break;
+      entries.push(decodeLine(line.bytes));
+      if (entries.length >= limit) break;
+    }
+    return entries;
+  }
+
+  async function close(): Promise<void> {
+    await writing;
+    const closing = file;
+    file = undefined;
+    await closing?.close();
+  }
+
+  return { open, append, head: () => head, read, stats: () => ({ events, bytes: size }), close };
+}
+
+const LINE_END = Buffer.from('\n');
+
+function failure(op: string, cause: unknown, as?: 'STORAGE_IO'): SmithyError {
+  const isFull = as === undefined && ['ENOSPC', 'EDQUOT'].includes(codeOf(cause) ?? '');
+  const why = messageOf(cause);
+  return isFull
+    ? new SmithyError('STORAGE_FULL', `There is no space for the ledger: ${why}.`, {
+        hint: 'Free some space and try again; nothing was written.',
+        data: { op: `ledger.${op}` },
+        cause,
+      })
+    : new SmithyError('STORAGE_IO', `The ledger cannot be written: ${why}.`, {
+        hint: 'Nothing acknowledged is lost. Check the disk, then restart the daemon.',
+        data: { op: `ledger.${op}` },
+        cause,
+      });
+}

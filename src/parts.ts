@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { HostFacts } from './config.js';
+import { SmithyError } from './core/errors.js';
+import type { DialogId, Hash } from './core/model.js';
+import type { Log } from './core/ports.js';
+import { ulid } from './core/ulid.js';
+import { createTextDiff } from './diff/text-diff.js';
+import { createTreeWriter } from './files/tree-writer.js';
+import { createStore } from './git/store.js';
+import { systemClock } from './host/clock.js';
+import { findGit } from './host/git-program.js';
+import { openJsonFile } from './host/json-file.js';
+import type { StatePaths } from './host/state-folder.js';
+import { createJournal } from './journal/journal.js';
+import { createLedger } from './ledger/ledger.js';
+import { loadRules } from './watch/rule-set.js';
+import { findRepository } from './watch/rule-sources.js';
+import { createWatcher } from './watch/watcher.js';
+import type { LiveSettings } from './workspace/settings.js';
+
+/** What the parts of a daemon are made from. */
+export interface Materials {
+  readonly root: string;
+  readonly paths: StatePaths;
+  readonly log: Log;
+  readonly host: HostFacts;
+  readonly settings: LiveSettings;
+  /** The user's mask for new files. */
+  readonly umask: number | undefined;
+}
+
+/** The watcher, with rules read from this machine and from the present settings. */
+export function composeWatcher({ root, paths, log, host, settings }: Materials) {
+  const gitPath = findGit(host.environment);
+  const git = gitPath === undefined ? {} : { git: { path: gitPath, env: host.environment } };
+  const xdg = host.xdgConfigHome === undefined ? {} : { xdgConfigHome: host.xdgConfigHome };
+  let warnings: readonly string[] = [];
+  const watcher = createWatcher({
+    root,
+    stateDir: paths.state,
+    config: settings.config(),
+    clock: systemClock,
+    log,
+    rules: async () => {
+      const rules = await loadRules({ root, home: host.home, ...xdg, ...git }, settings.config());
+      warnings = rules.warnings;
+      return rules;
+    },
+  });
+  return { watcher, ruleWarnings: () => warnings };
+}
+
+/** Where history is kept. */
+export function composeStorage({ root, paths, log, host, settings, umask }: Materials) {
+  const git = findGit(host.environment);
+  if (git === undefined) throw gitMissing();
+  const store = createStore({
+    state: paths.state,
+    git,
+    environment: host.environment,
+    limitBytes: () => settings.config().store.limitBytes,
+  });
+  return {
+    store,
+    ledger: createLedger({ folder: join(paths.state, 'ledger') }),
+    journal: createJournal({ stateDir: paths.state, log }),
+    files: createTreeWriter({ root, umask }),
+    text: createTextDiff(),
+    intent: openJsonFile(join(paths.state, 'intent.json')),
+    index: openJsonFile(join(paths.state, 'dialogs', 'index.json')),
+    metadata: (dialog: DialogId) =>
+      openJsonFile(join(paths.state, 'dialogs', dialog, 'checkpoints', 'metadata.json')),
+    newDialogId: () => ulid(systemClock.now(), randomBytes) as DialogId,
+    seed: async (hashes: readonly Hash[]): Promise<ReadonlySet<Hash>> => {
+      const repository = hashes.length === 0 ? undefined : findRepository(root);
+      return repository === undefined ? new Set() : store.seedFrom(repository.commonDir, hashes);
+    },
+  };
+}
+
+function gitMissing(): SmithyError {
+  return new SmithyError('STORAGE_IO', 'git was not found, and checkpoints need it.', {
+    hint: 'Install git 2.36 or newer and start again.',
+    data: { op: 'find git' },
+  });
+}

@@ -1,0 +1,200 @@
+import { activeSession, type DialogState } from '../core/dialogs.js';
+import type { Journal } from '../core/journal.js';
+import { messageSubject } from '../core/messages.js';
+import type { CommitId } from '../core/model.js';
+import type { Clock, Log } from '../core/ports.js';
+import { resolveId } from '../core/resolve-id.js';
+import { SmithyError } from '../core/errors.js';
+import type { CheckpointStore } from '../core/store.js';
+import type { Watcher } from '../core/watching.js';
+import type { DialogBook, Recorded } from './dialog-book.js';
+import type { Dialogs } from './dialogs.js';
+import type { EventStream } from './event-stream.js';
+import type { Queue } from './queue.js';
+import { readCounts } from '../core/counts.js';
+import type { Saved, SaveRequest, Saving } from './saving.js';
+import { settled } from './settled.js';
+
+export interface CheckpointDeps {
+  readonly book: DialogBook;
+  readonly dialogs: Dialogs;
+  readonly store: CheckpointStore;
+  readonly watcher: Watcher;
+  readonly saving: Saving;
+  readonly journal: Pick<Journal, 'findMessage'>;
+  readonly events: EventStream;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Runs after each commit; returns at once. */
+  readonly tidy: () => void;
+}
+
+export interface MessageRequest {
+  readonly content: string;
+  readonly messageId?: string | undefined;
+  readonly dialog?: string | undefined;
+}
+
+export interface CreateRequest {
+  readonly message?: string | undefined;
+  readonly kind?: 'manual' | 'pre_commit' | 'session_start' | undefined;
+  readonly dialog?: string | undefined;
+}
+
+export interface ListRequest {
+  readonly session?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly before?: string | undefined;
+}
+
+const DEFAULT_LIMIT = 100;
+
+/** Saving on request and before messages, and looking at what was saved. */
+export class Checkpoints {
+  readonly #deps: CheckpointDeps;
+
+  constructor(deps: CheckpointDeps) {
+    this.#deps = deps;
+  }
+
+  async message({ content, messageId, dialog: given }: MessageRequest) {
+    await settled(this.#deps.watcher);
+    return this.#deps.queue.run(async () => {
+      const dialog = await this.#deps.dialogs.wanted(given);
+      const session = activeSession(dialog).name;
+      const before =
+        messageId === undefined ? undefined : this.#deps.journal.findMessage(dialog.id, messageId);
+      if (before !== undefined) {
+        // The same message again: its answer was lost on the way, not the message.
+        const { checkpoint, session: where, index } = before;
+        return { checkpoint, session: where, message_index: index };
+      }
+      const index = dialog.messages;
+      const message = messageSubject(content);
+      const trailers = { 'Message-Index': String(index) };
+      const saved = await this.save(
+        dialog,
+        { kind: 'message', message, always: true, trailers },
+        (commit) => ({
+          fact: { what: 'message', index },
+          line: { session, content, checkpoint: commit, message_id: messageId ?? null },
+        }),
+      );
+      const checkpoint = saved.commit;
+      this.#deps.events.publish({
+        type: 'user',
+        content,
+        checkpoint,
+        dialog_id: dialog.id,
+        session,
+      });
+      return { checkpoint, session, message_index: index };
+    });
+  }
+
+  async create({ message, kind = 'manual', dialog: given }: CreateRequest) {
+    const begun = this.#deps.clock.monotonic();
+    await settled(this.#deps.watcher);
+    return this.#deps.queue.run(async () => {
+      const dialog = await this.#deps.dialogs.wanted(given);
+      const text = message ?? DEFAULT_MESSAGES[kind];
+      const saved = await this.save(dialog, { kind, message: text, always: message !== undefined });
+      return {
+        commit_id: saved.commit,
+        message: text,
+        session: activeSession(dialog).name,
+        changed: saved.changed,
+        skipped: [...saved.skipped],
+        duration_ms: Math.round((this.#deps.clock.monotonic() - begun) * 100) / 100,
+      };
+    });
+  }
+
+  async list(given: string | undefined, { session, limit = DEFAULT_LIMIT, before }: ListRequest) {
+    const { book, dialogs, store, queue } = this.#deps;
+    const dialog = await queue.run(() => dialogs.wanted(given));
+    this.#requireSession(dialog, session);
+    const from = before === undefined ? undefined : this.resolve(dialog, before);
+    // By the ledger, which knows the order whatever the clock said.
+    const newestFirst = book.made(dialog.id).toReversed();
+    const start = newestFirst.findIndex(({ commit }) => commit === from) + 1;
+    const page = newestFirst
+      .slice(start)
+      .filter((made) => session === undefined || made.session === session)
+      .slice(0, limit);
+    const commits = await Promise.all(page.map(({ commit }) => store.readCommit(commit)));
+    return {
+      dialog_id: dialog.id,
+      initial_checkpoint: dialog.initial,
+      checkpoints: commits.map((commit) => ({
+        commit_id: commit.id,
+        message: commit.message,
+        kind: commit.trailers['Kind'] ?? 'manual',
+        session: commit.trailers['Session'] ?? 'main',
+        created_at: new Date(commit.at).toISOString(),
+        changed: readCounts(commit.trailers['Changed']),
+      })),
+    };
+  }
+
+  /** One commit and its ledger line; together with a further line when there is one. */
+  async save(
+    dialog: DialogState,
+    request: SaveRequest,
+    also?: (commit: CommitId) => Recorded,
+  ): Promise<Saved> {
+    const { saving, book, events, log } = this.#deps;
+    const saved = await saving.save(dialog, request);
+    if (!saved.isNew) return saved;
+    const { commit, changed, skipped } = saved;
+    const session = activeSession(dialog).name;
+    const line = {
+      session,
+      branch: `refs/heads/${session}`,
+      changed,
+      skipped: skipped.map(({ path }) => path),
+      message: request.message,
+    };
+    const kept = { fact: { what: 'saved', commit, kind: request.kind } as const, line };
+    await book.record(dialog.id, also === undefined ? [kept] : [kept, also(commit)]);
+    events.publish({
+      type: 'checkpoint',
+      dialog_id: dialog.id,
+      commit_id: commit,
+      kind: request.kind,
+      message: request.message,
+      session,
+      changed,
+    });
+    log.write('info', 'checkpoint', {
+      dialog: dialog.id,
+      session,
+      checkpoint: commit.slice(0, 8),
+      message: request.message.slice(0, 50),
+    });
+    this.#deps.tidy();
+    return saved;
+  }
+
+  /** A checkpoint of this dialog by its id or the beginning of it. */
+  resolve(dialog: DialogState, given: string): CommitId {
+    const known = this.#deps.book.made(dialog.id).map(({ commit }) => commit);
+    const question = { what: 'checkpoint', given, known, missing: 'CHECKPOINT_NOT_FOUND' } as const;
+    return resolveId(question) as CommitId;
+  }
+
+  #requireSession(dialog: DialogState, session: string | undefined): void {
+    if (session === undefined || dialog.sessions.some(({ name }) => name === session)) return;
+    throw new SmithyError('SESSION_NOT_FOUND', `There is no session ${session}.`, {
+      hint: 'See `smithyd sessions --all`.',
+      data: { id: session },
+    });
+  }
+}
+
+const DEFAULT_MESSAGES: Readonly<Record<'manual' | 'pre_commit' | 'session_start', string>> = {
+  manual: 'Checkpoint',
+  pre_commit: 'Before commit',
+  session_start: 'Session start',
+};

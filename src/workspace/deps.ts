@@ -1,0 +1,46 @@
+import type { Journal } from '../core/journal.js';
+import type { Ledger } from '../core/ledger.js';
+import type { DialogId, Hash } from '../core/model.js';
+import type { Clock, Diagnostics, Log, SmallFile } from '../core/ports.js';
+import type { CheckpointStore } from '../core/store.js';
+import type { TextDiff } from '../core/text-diff.js';
+import type { TreeWriter } from '../core/tree-writer.js';
+import type { Watcher } from '../core/watching.js';
+import type { EventStream } from './event-stream.js';
+import type { Metrics } from './metrics.js';
+import type { LiveSettings } from './settings.js';
+
+/** What stays the same as long as the daemon runs. */
+export interface Identity {
+  readonly version: string;
+  readonly protocol: number;
+  readonly pid: number;
+  readonly root: string;
+}
+
+export interface WorkspaceDeps {
+  readonly identity: Identity;
+  readonly clock: Clock;
+  readonly settings: LiveSettings;
+  readonly watcher: Watcher;
+  readonly diagnostics: Diagnostics;
+  readonly events: EventStream;
+  readonly metrics: Metrics;
+  readonly memoryBytes: () => number;
+  /** What the tracking rules could not take in, one sentence each. */
+  readonly ruleWarnings: () => readonly string[];
+  readonly ledger: Ledger;
+  readonly store: CheckpointStore;
+  readonly journal: Journal;
+  readonly files: TreeWriter;
+  readonly text: TextDiff;
+  readonly log: Log;
+  /** What is being done to the tree, and the index of dialogs. */
+  readonly intent: SmallFile;
+  readonly index: SmallFile;
+  readonly metadata: (dialog: DialogId) => SmallFile;
+  readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
+  readonly newDialogId: () => DialogId;
+  /** Begins the orderly end; returns at once. */
+  readonly stop: (reason: string) => void;
+}

@@ -1,0 +1,166 @@
+import {
+  activeSession,
+  applyFact,
+  createDialogState,
+  type DialogFact,
+  type DialogState,
+} from '../core/dialogs.js';
+import { SmithyError } from '../core/errors.js';
+import type { ActionType, Ledger, LedgerEntry, NewEvent } from '../core/ledger.js';
+import type { CommitId, DialogId } from '../core/model.js';
+import type { Clock } from '../core/ports.js';
+import { resolveId } from '../core/resolve-id.js';
+
+export interface BookDeps {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly version: string;
+  /** Runs after facts were recorded: for projections. */
+  readonly recorded: (book: DialogBook, dialog: DialogId, told: Told) => void;
+}
+
+export interface Told {
+  readonly entries: readonly LedgerEntry[];
+  /** Position of the dialog's line before them; 0 when they are its first. */
+  readonly after: number;
+}
+
+/** One fact together with what its ledger line tells besides. */
+export interface Recorded {
+  readonly fact: DialogFact;
+  readonly line?: Partial<Omit<NewEvent, 'ts' | 'author' | 'action_type'>>;
+}
+
+/** One checkpoint, in the order in which they were made. */
+export interface Made {
+  readonly commit: CommitId;
+  /** `main` for the first one. */
+  readonly session: string;
+}
+
+const PAGE = 5_000;
+
+const ACTION_OF: Readonly<Record<DialogFact['what'], ActionType>> = {
+  created: 'dialog',
+  used: 'dialog',
+  deleted: 'dialog',
+  saved: 'save',
+  message: 'user',
+  approved: 'session',
+  reset: 'session',
+  moved: 'restore',
+};
+
+/** All dialogs as the ledger tells them. What is recorded here has happened. */
+export class DialogBook {
+  readonly #deps: BookDeps;
+  readonly #dialogs = new Map<DialogId, DialogState>();
+  /** Paths a checkpoint could not take in, by commit; few have any. */
+  readonly #skipped = new Map<string, readonly string[]>();
+  readonly #lastSeq = new Map<DialogId, number>();
+  readonly #made = new Map<DialogId, Made[]>();
+  #current: DialogId | null = null;
+
+  constructor(deps: BookDeps) {
+    this.#deps = deps;
+  }
+
+  get current(): DialogId | null {
+    return this.#current;
+  }
+
+  list(): DialogState[] {
+    return [...this.#dialogs.values()];
+  }
+
+  /** By id or its beginning; without one the current dialog, if there is any. */
+  find(given: string | undefined): DialogState | undefined {
+    if (given === undefined) {
+      return this.#current === null ? undefined : this.#dialogs.get(this.#current);
+    }
+    const known = [...this.#dialogs.keys()];
+    const id = resolveId({ what: 'dialog', given, known, missing: 'DIALOG_NOT_FOUND' });
+    return this.#dialogs.get(id as DialogId);
+  }
+
+  get(id: DialogId): DialogState {
+    const state = this.#dialogs.get(id);
+    if (state !== undefined) return state;
+    throw new SmithyError('DIALOG_NOT_FOUND', `There is no dialog ${id}.`, { data: { id } });
+  }
+
+  /** Position of the dialog's newest line. */
+  lastSeq(id: DialogId): number {
+    return this.#lastSeq.get(id) ?? 0;
+  }
+
+  /** All checkpoints of a dialog, oldest first. */
+  made(id: DialogId): readonly Made[] {
+    return this.#made.get(id) ?? [];
+  }
+
+  skippedAt(commit: string): readonly string[] {
+    return this.#skipped.get(commit) ?? [];
+  }
+
+  async load(): Promise<void> {
+    for (let after = 0; ;) {
+      const entries = await this.#deps.ledger.read({ after, limit: PAGE });
+      for (const entry of entries) this.#fold(entry);
+      const last = entries.at(-1);
+      if (last === undefined) break;
+      after = last.seq;
+    }
+  }
+
+  /** All of them on the disk in one go, then in memory. */
+  async record(dialog: DialogId, facts: readonly Recorded[]): Promise<LedgerEntry[]> {
+    const ts = new Date(this.#deps.clock.now()).toISOString();
+    const author = { name: 'smithyd', version: this.#deps.version, kind: 'daemon' };
+    const events = facts.map(({ fact, line = {} }): NewEvent => {
+      return { ...line, ts, author, action_type: ACTION_OF[fact.what], dialog_id: dialog, fact };
+    });
+    const entries = await this.#deps.ledger.append(events);
+    const after = this.lastSeq(dialog);
+    for (const entry of entries) this.#fold(entry);
+    this.#deps.recorded(this, dialog, { entries, after });
+    return entries;
+  }
+
+  #fold(entry: LedgerEntry): void {
+    const fact = entry['fact'] as DialogFact | undefined;
+    if (fact === undefined || entry.dialog_id === null) return;
+    const id = entry.dialog_id as DialogId;
+    this.#lastSeq.set(id, entry.seq);
+    const skipped = entry['skipped'];
+    const commit = fact.what === 'created' ? fact.initial : fact.what === 'saved' && fact.commit;
+    if (commit !== false && Array.isArray(skipped) && skipped.length > 0) {
+      this.#skipped.set(commit, skipped as string[]);
+    }
+    if (fact.what === 'created') this.#dialogs.set(id, createDialogState(id, entry.ts, fact));
+    if (fact.what === 'created' || fact.what === 'used') this.#current = id;
+    if (fact.what === 'deleted') this.#delete(id);
+    const state = this.#dialogs.get(id);
+    if (state === undefined) return;
+    this.#note(state, fact);
+    this.#dialogs.set(id, applyFact(state, entry.ts, fact));
+  }
+
+  #note(state: DialogState, fact: DialogFact): void {
+    if (fact.what === 'created') {
+      this.#made.set(state.id, [{ commit: fact.initial, session: 'main' }]);
+    }
+    // An approval of nothing names the one before.
+    const isNew =
+      fact.what === 'saved' || (fact.what === 'approved' && fact.commit !== state.approved);
+    if (!isNew) return;
+    this.#made.get(state.id)?.push({ commit: fact.commit, session: activeSession(state).name });
+  }
+
+  #delete(id: DialogId): void {
+    this.#dialogs.delete(id);
+    this.#lastSeq.delete(id);
+    this.#made.delete(id);
+    if (this.#current === id) this.#current = [...this.#dialogs.keys()].at(-1) ?? null;
+  }
+}

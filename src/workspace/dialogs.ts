@@ -1,0 +1,119 @@
+import { activeSession, type DialogState } from '../core/dialogs.js';
+import type { DialogId } from '../core/model.js';
+import type { Clock } from '../core/ports.js';
+import type { CheckpointStore } from '../core/store.js';
+import type { Watcher } from '../core/watching.js';
+import type { DialogBook } from './dialog-book.js';
+import type { EventStream } from './event-stream.js';
+import type { Queue } from './queue.js';
+import type { Saving } from './saving.js';
+import { settled } from './settled.js';
+
+export interface DialogDeps {
+  readonly book: DialogBook;
+  readonly store: CheckpointStore;
+  readonly watcher: Watcher;
+  readonly saving: Saving;
+  readonly events: EventStream;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly newId: () => DialogId;
+}
+
+const FIRST_SESSION = 'session_1';
+const DEFAULT_TITLE = 'Untitled dialog';
+
+/** Opening, choosing and deleting dialogs. */
+export class Dialogs {
+  readonly #deps: DialogDeps;
+
+  constructor(deps: DialogDeps) {
+    this.#deps = deps;
+  }
+
+  async create(title = DEFAULT_TITLE) {
+    await settled(this.#deps.watcher);
+    const state = await this.#deps.queue.run(() => this.#create(title));
+    return {
+      dialog_id: state.id,
+      title: state.title,
+      initial_checkpoint: state.initial,
+      active_session: activeSession(state).name,
+    };
+  }
+
+  /** The dialog a call means; the first call of all makes one. To be used inside the queue. */
+  async wanted(given: string | undefined): Promise<DialogState> {
+    return this.#deps.book.find(given) ?? (await this.#create(DEFAULT_TITLE));
+  }
+
+  list() {
+    const { book, queue } = this.#deps;
+    return queue.run(() => {
+      return { dialogs: book.list().map(toIndexEntry), current_dialog_id: book.current };
+    });
+  }
+
+  use(given: string) {
+    return this.#deps.queue.run(async () => {
+      const { id } = await this.wanted(given);
+      await this.#deps.book.record(id, [{ fact: { what: 'used' } }]);
+      this.#deps.events.publish({ type: 'dialog', what: 'used', dialog_id: id });
+      return { current_dialog_id: id };
+    });
+  }
+
+  remove(given: string) {
+    const { book, store, saving, events, queue } = this.#deps;
+    return queue.run(async () => {
+      const { id } = await this.wanted(given);
+      // The line first: a deletion cut off after it is finished at the next start.
+      await book.record(id, [{ fact: { what: 'deleted' } }]);
+      saving.forget(id);
+      const { freedBytes } = await store.deleteRepository(id);
+      events.publish({ type: 'dialog', what: 'deleted', dialog_id: id });
+      return { dialog_id: id, freed_bytes: freedBytes };
+    });
+  }
+
+  async #create(title: string): Promise<DialogState> {
+    const { book, store, saving, events, newId } = this.#deps;
+    const id = newId();
+    try {
+      await store.createRepository(id);
+      const { commit, changed, skipped } = await saving.saveFirst(id, {
+        kind: 'initial',
+        message: `Initial checkpoint: ${title.split('\n')[0] ?? ''}`,
+      });
+      await store.setBranches(id, [{ name: FIRST_SESSION, to: commit, expected: null }]);
+      const line = {
+        session: FIRST_SESSION,
+        branch: 'refs/heads/main',
+        changed,
+        skipped: skipped.map(({ path }) => path),
+      };
+      await book.record(id, [{ fact: { what: 'created', title, initial: commit }, line }]);
+    } catch (error) {
+      // A dialog whose first checkpoint failed must not be there at all.
+      saving.forget(id);
+      await store.deleteRepository(id).catch(() => undefined);
+      throw error;
+    }
+    const state = book.get(id);
+    events.publish({ type: 'dialog', what: 'created', dialog_id: id, title });
+    return state;
+  }
+}
+
+/** An entry of `dialogs/index.json`. */
+export function toIndexEntry(state: DialogState) {
+  return {
+    id: state.id,
+    title: state.title,
+    created_at: state.createdAt,
+    updated_at: state.updatedAt,
+    active_session: activeSession(state).name,
+    last_approved_at: state.lastApprovedAt,
+    initial_checkpoint: state.initial,
+  };
+}

@@ -1,0 +1,163 @@
+import {
+  activeSession,
+  applyFact,
+  createDialogState,
+  type DialogFact,
+  type DialogState,
+} from '../core/dialogs.js';
+import type { Journal, JournalFacts } from '../core/journal.js';
+import type { Ledger, LedgerEntry } from '../core/ledger.js';
+import type { DialogId } from '../core/model.js';
+import type { Clock, Log, SmallFile } from '../core/ports.js';
+import type { DialogBook, Told } from './dialog-book.js';
+import { toIndexEntry } from './dialogs.js';
+
+export interface ProjectionDeps {
+  readonly ledger: Ledger;
+  readonly journal: Journal;
+  /** `dialogs/index.json`. */
+  readonly index: SmallFile;
+  /** `metadata.json` of a dialog. */
+  readonly metadata: (dialog: DialogId) => SmallFile;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const PAGE = 5_000;
+/** `updated_at` may lag this much behind in the file; a checkpoint must not wait for it. */
+const INDEX_MS = 1_000;
+
+/** Files for others to read, made from the ledger and made again whenever they are lost. */
+export class Projection {
+  readonly #deps: ProjectionDeps;
+  #indexAt = -Infinity;
+
+  constructor(deps: ProjectionDeps) {
+    this.#deps = deps;
+  }
+
+  /** To be called after facts were recorded. */
+  recorded(book: DialogBook, dialog: DialogId, { entries, after }: Told): void {
+    const isStructural = entries.some(
+      ({ action_type: type }) => type === 'dialog' || type === 'session',
+    );
+    if (isStructural || this.#deps.clock.monotonic() - this.#indexAt > INDEX_MS)
+      this.writeIndex(book);
+    const state = book.list().find(({ id }) => id === dialog);
+    if (state === undefined) {
+      this.#deps.journal.forget(dialog);
+      return;
+    }
+    if (isStructural) this.#writeMetadata(state);
+    let before = after;
+    for (const entry of entries) {
+      this.#deps.journal.project(dialog, { ...factsOf(state, entry), after: before });
+      before = entry.seq;
+    }
+  }
+
+  /** Beside the repository, for people who look at it with git alone. */
+  #writeMetadata(state: DialogState): void {
+    try {
+      this.#deps.metadata(state.id).write({
+        ...toIndexEntry(state),
+        approved_commit: state.approved,
+        sessions: state.sessions.map(({ name, status }) => ({ name, status })),
+      });
+    } catch (error) {
+      this.#deps.log.write('warn', 'metadata.json could not be written', { error: String(error) });
+    }
+  }
+
+  writeIndex(book: DialogBook): void {
+    this.#indexAt = this.#deps.clock.monotonic();
+    const dialogs = book.list().map(toIndexEntry);
+    try {
+      this.#deps.index.write({ dialogs, current_dialog_id: book.current });
+    } catch (error) {
+      this.#deps.log.write('warn', 'index.json could not be written', { error: String(error) });
+    }
+  }
+
+  /** Makes every journal current that is behind or damaged. */
+  async catchUp(book: DialogBook): Promise<void> {
+    const { journal, log } = this.#deps;
+    const stale = new Set(
+      book
+        .list()
+        .filter(({ id }) => journal.needsRebuild(id) || journal.lastSeq(id) < book.lastSeq(id)),
+    );
+    for (const { id } of stale) {
+      try {
+        journal.rebuild(id, await this.#history(id));
+      } catch (error) {
+        log.write('warn', 'a journal could not be rebuilt', { dialog: id, error: String(error) });
+      }
+    }
+  }
+
+  async #history(dialog: DialogId): Promise<JournalFacts[]> {
+    const facts: JournalFacts[] = [];
+    let state: DialogState | undefined;
+    for (let after = 0; ;) {
+      const entries = await this.#deps.ledger.read({ after, limit: PAGE });
+      for (const entry of entries.filter(({ dialog_id: id }) => id === dialog)) {
+        const fact = entry['fact'] as DialogFact;
+        if (fact.what === 'created') state = createDialogState(dialog, entry.ts, fact);
+        if (state === undefined) continue;
+        state = applyFact(state, entry.ts, fact);
+        facts.push(factsOf(state, entry));
+      }
+      const last = entries.at(-1);
+      if (last === undefined) return facts;
+      after = last.seq;
+    }
+  }
+}
+
+function factsOf(state: DialogState, entry: LedgerEntry): JournalFacts {
+  const session = activeSession(state).name;
+  const fact = entry['fact'] as DialogFact;
+  return {
+    seq: entry.seq,
+    at: entry.ts,
+    // A dialog's first entry may make the database; any later one must find it.
+    ...(fact.what === 'created' ? { after: 0 } : {}),
+    sessions: state.sessions.map((row) => ({
+      session_name: row.name,
+      ref_name: `refs/heads/${row.name}`,
+      status: row.status,
+      created_at: row.createdAt,
+      closed_at: row.closedAt,
+      approved_commit: row.approvedCommit,
+      checkpoints_count: row.checkpoints,
+      branch_exists: true,
+    })),
+    branches: [
+      {
+        branch_type: 'main',
+        ref_name: 'refs/heads/main',
+        head_commit: state.approved,
+        valid: true,
+      },
+      {
+        branch_type: 'session',
+        ref_name: `refs/heads/${session}`,
+        head_commit: state.tip,
+        valid: true,
+      },
+    ],
+    ...(fact.what === 'message' ? { message: messageOf(entry, fact.index) } : {}),
+  };
+}
+
+function messageOf(entry: LedgerEntry, index: number) {
+  const { content, checkpoint, message_id: id } = entry as unknown as Record<string, string | null>;
+  return {
+    index,
+    message_id: id ?? null,
+    content: content ?? '',
+    checkpoint: checkpoint ?? '',
+    session: entry.session ?? '',
+  };
+}

@@ -1,0 +1,98 @@
+import {
+  activeSession,
+  nextSessionName,
+  type CheckpointKind,
+  type DialogState,
+} from '../core/dialogs.js';
+import type { Log } from '../core/ports.js';
+import type { CheckpointStore } from '../core/store.js';
+import type { DialogBook } from './dialog-book.js';
+import type { Restores } from './restores.js';
+import type { Sessions } from './sessions.js';
+
+export interface RecoveryDeps {
+  readonly book: DialogBook;
+  readonly store: CheckpointStore;
+  readonly restores: Restores;
+  readonly sessions: Sessions;
+  readonly log: Log;
+}
+
+/**
+ * Brings branches and ledger together after a crash. A branch that is ahead holds content nobody
+ * was told of: its commits are adopted, never dropped. What was under way is finished.
+ */
+export async function recover(deps: RecoveryDeps): Promise<void> {
+  const { book, store, restores, sessions, log } = deps;
+  await removeStrays(deps);
+  for (const { id } of book.list()) {
+    await adoptApproval(deps, book.get(id));
+    await adoptCommits(deps, book.get(id));
+    await dropUnusedSession(store, book.get(id));
+  }
+  const left = await restores.recover();
+  if (left === undefined) return;
+  const dialog = book.list().find(({ id }) => id === left.dialog);
+  if (left.what === 'reset' && dialog !== undefined) await sessions.finishReset(dialog);
+  log.write('warn', 'finished what was cut off', { what: left.what, dialog: left.dialog });
+  restores.done();
+}
+
+/** Repositories without a line in the ledger: half made, or half deleted. Neither was acknowledged. */
+async function removeStrays({ book, store, log }: RecoveryDeps): Promise<void> {
+  const known = new Set<string>(book.list().map(({ id }) => id));
+  for (const dialog of await store.dialogs()) {
+    if (known.has(dialog)) continue;
+    const { freedBytes } = await store.deleteRepository(dialog);
+    log.write('warn', 'removed a dialog that was cut off', { dialog, freed_bytes: freedBytes });
+  }
+}
+
+/** `main` moved and the line is missing. */
+async function adoptApproval(
+  { book, store, log }: RecoveryDeps,
+  dialog: DialogState,
+): Promise<void> {
+  const branches = await store.branches(dialog.id);
+  const commit = branches.get('main');
+  if (commit === undefined || commit === dialog.approved) return;
+  const session = nextSessionName(dialog);
+  if (!branches.has(session)) {
+    await store.setBranches(dialog.id, [{ name: session, to: commit, expected: null }]);
+  }
+  const fact = { what: 'approved', commit, session } as const;
+  await book.record(dialog.id, [{ fact, line: { recovered: true } }]);
+  log.write('warn', 'adopted an approval that was cut off', { dialog: dialog.id, commit });
+}
+
+/** The session's branch is ahead of the ledger. */
+async function adoptCommits(
+  { book, store, log }: RecoveryDeps,
+  dialog: DialogState,
+): Promise<void> {
+  const { name } = activeSession(dialog);
+  const tip = (await store.branches(dialog.id)).get(name);
+  if (tip === undefined || tip === dialog.tip) return;
+  const query = { branch: name, without: dialog.tip, limit: Infinity };
+  const commits = await store.log(dialog.id, query);
+  const facts = commits.toReversed().map(({ id, trailers, message }) => ({
+    fact: {
+      what: 'saved',
+      commit: id,
+      kind: (trailers['Kind'] ?? 'manual') as CheckpointKind,
+    } as const,
+    line: { session: name, recovered: true, message },
+  }));
+  if (facts.length > 0) await book.record(dialog.id, facts);
+  log.write('warn', 'adopted checkpoints that were cut off', {
+    dialog: dialog.id,
+    commits: facts.length,
+  });
+}
+
+/** A session that was about to begin: the operation that made it is done again as a whole. */
+async function dropUnusedSession(store: CheckpointStore, dialog: DialogState): Promise<void> {
+  const name = nextSessionName(dialog);
+  const to = (await store.branches(dialog.id)).get(name);
+  if (to !== undefined) await store.setBranches(dialog.id, [{ name, to: null, expected: to }]);
+}

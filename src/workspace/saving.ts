@@ -1,0 +1,200 @@
+import { countChanges, writeCounts, type Counts } from '../core/counts.js';
+import type { CheckpointKind, DialogState } from '../core/dialogs.js';
+import { activeSession } from '../core/dialogs.js';
+import { SmithyError } from '../core/errors.js';
+import type { CommitId, DialogId, Hash, Path } from '../core/model.js';
+import type { Clock } from '../core/ports.js';
+import type { CheckpointStore, FileChange } from '../core/store.js';
+import type { TreeWriter } from '../core/tree-writer.js';
+import type { SkippedEntry, Watcher } from '../core/watching.js';
+import { Pending, type PendingChange } from './pending.js';
+
+export interface SavingDeps {
+  readonly store: CheckpointStore;
+  readonly watcher: Watcher;
+  readonly files: Pick<TreeWriter, 'readFile'>;
+  readonly clock: Clock;
+  /** Blobs that need not be read: they were copied from the user's own objects. */
+  readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
+}
+
+export interface SaveRequest {
+  readonly kind: CheckpointKind;
+  readonly message: string;
+  /** Make a commit even when nothing changed. */
+  readonly always: boolean;
+  readonly trailers?: Readonly<Record<string, string>>;
+}
+
+export interface Saved {
+  readonly commit: CommitId;
+  readonly changed: Counts;
+  /** False: the tip was what is on disk already. */
+  readonly isNew: boolean;
+  readonly skipped: readonly SkippedEntry[];
+}
+
+interface OpenDialog {
+  readonly pending: Pending;
+  emptyFolders: string;
+}
+
+/** A file that changes faster than it can be read is left as it was, and the others are saved. */
+const MOST_ATTEMPTS = 3;
+/** Beyond this they are left out, and the answer says so. */
+const MOST_EMPTY_FOLDERS = 10_000;
+
+/** Puts the known state into commits. Knows for each open dialog what differs from its tip. */
+export class Saving {
+  readonly #deps: SavingDeps;
+  readonly #open = new Map<DialogId, OpenDialog>();
+
+  constructor(deps: SavingDeps) {
+    this.#deps = deps;
+    deps.watcher.onChange((batch) => {
+      for (const { pending } of this.#open.values()) pending.note(batch);
+    });
+  }
+
+  /** What is on disk and not in the dialog's last checkpoint. */
+  async pending(dialog: DialogState): Promise<PendingChange[]> {
+    const { pending } = await this.#opened(dialog.id, dialog.tip);
+    return pending.changes((path) => this.#deps.watcher.get(path));
+  }
+
+  /** The first commit of a new dialog: everything, on `main`. */
+  async saveFirst(dialog: DialogId, request: Omit<SaveRequest, 'always'>): Promise<Saved> {
+    this.#open.set(dialog, {
+      pending: Pending.compare(new Map(), this.#deps.watcher.entries()),
+      emptyFolders: '',
+    });
+    const place = { dialog, branch: 'main', session: 'main', tip: null };
+    return this.#save(place, { ...request, always: true });
+  }
+
+  /** A commit of what is on disk now on the active session, unless the tip is that already. */
+  save(dialog: DialogState, request: SaveRequest): Promise<Saved> {
+    const { name } = activeSession(dialog);
+    return this.#save({ dialog: dialog.id, branch: name, session: name, tip: dialog.tip }, request);
+  }
+
+  /** The tip is elsewhere now: compare anew when it is next asked for. */
+  forget(dialog: DialogId): void {
+    this.#open.delete(dialog);
+  }
+
+  async #save(place: Place, request: SaveRequest): Promise<Saved> {
+    const { watcher } = this.#deps;
+    const attempts = new Map<string, number>();
+    for (;;) {
+      const unstable = [...attempts].filter(([, count]) => count >= MOST_ATTEMPTS);
+      try {
+        return await this.#attempt(place, { ...request, without: new Map(unstable) });
+      } catch (error) {
+        // Somebody wrote between our knowing and our reading: know again, then read again.
+        const path = stalePath(error);
+        if (path === undefined || attempts.get(path) === MOST_ATTEMPTS) throw error;
+        attempts.set(path, (attempts.get(path) ?? 0) + 1);
+        await watcher.settle();
+      }
+    }
+  }
+
+  async #attempt(place: Place, request: Attempt): Promise<Saved> {
+    const { watcher, store, clock } = this.#deps;
+    const open = await this.#opened(place.dialog, place.tip);
+    const known = (path: Path) => watcher.get(path);
+    const changes = open.pending.changes(known).filter(({ path }) => !request.without.has(path));
+    const folders = [...watcher.emptyFolders()].sort().slice(0, MOST_EMPTY_FOLDERS);
+    const emptyFolders = folders.join('\0');
+    const unstable = [...request.without.keys()].map((path): SkippedEntry => {
+      return { path, reason: 'unstable' };
+    });
+    const noticed = watcher.skipped().filter(({ path }) => !request.without.has(path));
+    const skipped = [...noticed, ...unstable];
+    const changed = countChanges(changes);
+    const isSame = changes.length === 0 && emptyFolders === open.emptyFolders;
+    if (isSame && !request.always && place.tip !== null) {
+      return { commit: place.tip, changed, isNew: false, skipped };
+    }
+    const commit = await store.commit({
+      dialog: place.dialog,
+      branch: place.branch,
+      expected: place.tip,
+      parents: place.tip === null ? [] : [place.tip],
+      base: place.tip,
+      changes: await this.#contents(changes, place.tip === null),
+      emptyFolders: folders,
+      message: request.message,
+      trailers: {
+        'Dialog-Id': place.dialog,
+        Session: place.session,
+        Kind: request.kind,
+        Changed: writeCounts(changed),
+        ...request.trailers,
+      },
+      at: clock.now(),
+    });
+    open.pending.taken(changes, known);
+    open.emptyFolders = emptyFolders;
+    return { commit, changed, isNew: true, skipped };
+  }
+
+  async #contents(changes: readonly PendingChange[], isFirst: boolean): Promise<FileChange[]> {
+    const hashes = isFirst
+      ? changes.flatMap(({ after }) => (after === null ? [] : [after.hash]))
+      : [];
+    const have = await this.#deps.seed(hashes);
+    return changes.map(({ path, after }): FileChange => {
+      if (after === null) return { path, deleted: true };
+      const { mode, hash, size } = after;
+      if (have.has(hash)) return { path, mode, hash };
+      return { path, mode, hash, size, content: () => this.#read(path) };
+    });
+  }
+
+  async #read(path: Path): Promise<Uint8Array> {
+    const file = await this.#deps.files.readFile(path).catch((error: unknown) => {
+      if (error instanceof SmithyError && error.code === 'BUSY') return null;
+      throw error;
+    });
+    if (file !== null) return file.content;
+    const message = `${path} is gone or keeps changing.`;
+    throw new SmithyError('STALE_READ', message, { data: { path } });
+  }
+
+  async #opened(dialog: DialogId, tip: CommitId | null): Promise<OpenDialog> {
+    const present = this.#open.get(dialog);
+    if (present !== undefined || tip === null) return present ?? emptyDialog();
+    const { store, watcher } = this.#deps;
+    const [tree, commit] = await Promise.all([store.tree(tip), store.readCommit(tip)]);
+    const opened = {
+      pending: Pending.compare(tree, watcher.entries()),
+      emptyFolders: [...commit.emptyFolders].sort().join('\0'),
+    };
+    this.#open.set(dialog, opened);
+    return opened;
+  }
+}
+
+interface Attempt extends SaveRequest {
+  /** Paths that stay as the tip has them; their changes stay pending. */
+  readonly without: ReadonlyMap<string, number>;
+}
+
+function stalePath(error: unknown): string | undefined {
+  if (!(error instanceof SmithyError) || error.code !== 'STALE_READ') return undefined;
+  const { path } = error.data;
+  return typeof path === 'string' ? path : undefined;
+}
+
+interface Place {
+  readonly dialog: DialogId;
+  readonly branch: string;
+  readonly session: string;
+  readonly tip: CommitId | null;
+}
+
+function emptyDialog(): OpenDialog {
+  return { pending: new Pending(), emptyFolders: '' };
+}

@@ -1,0 +1,136 @@
+import { ignoredAt } from '../core/ignored-at.js';
+import type { CommitId, Hash, Path } from '../core/model.js';
+import { planRestore, type Difference, type Step } from '../core/restore-plan.js';
+import type { CheckpointStore, TreeChange } from '../core/store.js';
+import type { Outcome, TreeWriter } from '../core/tree-writer.js';
+import type { Watcher } from '../core/watching.js';
+
+export interface MoveDeps {
+  readonly store: CheckpointStore;
+  readonly watcher: Watcher;
+  readonly files: TreeWriter;
+  /** Tracked paths the checkpoint could not take in: absence there proves nothing. */
+  readonly skippedAt: (commit: CommitId) => readonly string[];
+}
+
+export interface MoveRequest {
+  /** A commit of exactly what is on disk. */
+  readonly from: CommitId;
+  readonly to: CommitId;
+  readonly paths?: readonly Path[];
+  /** Given when what is on disk is not exactly `from`. */
+  readonly differences?: readonly Difference[];
+}
+
+export interface Skipped {
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface MovePlan {
+  readonly steps: readonly Step[];
+  /** Left as they are, with the reason. */
+  readonly spared: readonly Skipped[];
+}
+
+export interface Moved {
+  readonly restored: string[];
+  readonly deleted: string[];
+  readonly skipped: Skipped[];
+  /** Somebody wrote them between saving and writing: save again, then try again. */
+  readonly raced: boolean;
+}
+
+/** What would make the tree on disk equal to a checkpoint. */
+export async function planMove(deps: MoveDeps, request: MoveRequest): Promise<MovePlan> {
+  const { store } = deps;
+  const [from, to] = await Promise.all([
+    store.readCommit(request.from),
+    store.readCommit(request.to),
+  ]);
+  const differences =
+    request.differences ?? (await store.compare(request.from, request.to)).flatMap(toDifferences);
+  const spared = await sparedDeletions(deps, request.to, differences);
+  const left = new Set(spared.map(({ path }) => path));
+  const { steps } = planRestore({
+    differences: differences.filter(({ path }) => !left.has(path)),
+    ...(request.paths === undefined ? {} : { paths: request.paths }),
+    emptyFolders: { wanted: [...to.emptyFolders], present: [...from.emptyFolders] },
+  });
+  return { steps, spared };
+}
+
+export async function applyMove(deps: MoveDeps, { steps, spared }: MovePlan): Promise<Moved> {
+  const { store, watcher, files } = deps;
+  const silences = steps.flatMap((step) => {
+    if (step.kind === 'delete') return [watcher.announce(step.path, undefined)];
+    return step.kind === 'write' || step.kind === 'chmod'
+      ? [watcher.announce(step.path, step.hash)]
+      : [];
+  });
+  try {
+    const outcomes = await files.apply(steps, (hash: Hash) => store.readBlob(hash));
+    await watcher.settle();
+    return summarise(outcomes, spared);
+  } finally {
+    for (const silence of silences) silence();
+  }
+}
+
+/** The lists of a plan, as if everything went well. */
+export function summarisePlan({ steps, spared }: MovePlan): Moved {
+  return {
+    restored: steps
+      .filter(({ kind }) => kind === 'write' || kind === 'chmod')
+      .map(({ path }) => path),
+    deleted: steps.filter(({ kind }) => kind === 'delete').map(({ path }) => path),
+    skipped: [...spared],
+    raced: false,
+  };
+}
+
+function summarise(outcomes: readonly Outcome[], spared: readonly Skipped[]): Moved {
+  const moved: Moved = { restored: [], deleted: [], skipped: [...spared], raced: false };
+  let raced = false;
+  for (const outcome of outcomes) {
+    const isFile = outcome.kind !== 'make_folder' && outcome.kind !== 'remove_folder';
+    if (outcome.result === 'skipped') {
+      if (isFile) moved.skipped.push({ path: outcome.path, reason: outcome.reason });
+      if (outcome.reason === 'changed_meanwhile') raced = true;
+    } else if (isFile && outcome.result === 'restored') moved.restored.push(outcome.path);
+    else if (isFile && outcome.result === 'deleted') moved.deleted.push(outcome.path);
+  }
+  return { ...moved, raced };
+}
+
+/** A rename is a file gone and a file come. */
+export function toDifferences({ path, from, before, after }: TreeChange): Difference[] {
+  if (from === undefined) return [{ path, from: before, to: after }];
+  return [
+    { path: from, from: before, to: null },
+    { path, from: null, to: after },
+  ];
+}
+
+/** Deletions that the target does not justify: ignored or skipped then, so absent for another reason. */
+async function sparedDeletions(
+  { store, skippedAt }: MoveDeps,
+  target: CommitId,
+  differences: readonly Difference[],
+): Promise<Skipped[]> {
+  const deletions = differences.filter(({ to }) => to === null);
+  if (deletions.length === 0) return [];
+  const tree = await store.tree(target);
+  const texts = new Map<string, string | undefined>();
+  for (const [path, { hash }] of tree) {
+    if (path !== '.gitignore' && !path.endsWith('/.gitignore')) continue;
+    const folder = path.slice(0, Math.max(0, path.length - '/.gitignore'.length));
+    texts.set(folder, (await store.readBlob(hash)).toString('utf8'));
+  }
+  const skipped = new Set(skippedAt(target));
+  return deletions.flatMap(({ path }): Skipped[] => {
+    if (skipped.has(path)) return [{ path, reason: 'not_in_checkpoint' }];
+    const isIgnored = ignoredAt(path, (folder) => texts.get(folder));
+    return isIgnored ? [{ path, reason: 'ignored_at_checkpoint' }] : [];
+  });
+}

@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type { CommitId, Hash } from '../../src/core/model.js';
+import { DIALOG, file, git, hashOf, onTop, openStore, OTHER, temporaryFolder } from './helpers.js';
+
+describe('maintenance', () => {
+  it('rolls the packs of 200 commits up, while others are made, and loses none', async () => {
+    const { store, state } = await openStore();
+    const commits: { id: CommitId; content: string }[] = [];
+    let tip: CommitId | null = null;
+    const add = async (number: number): Promise<void> => {
+      const content = `version ${number}\n`;
+      tip = await store.commit(onTop(tip, [file(`d${number % 7}/f`, content)]));
+      commits.push({ id: tip, content });
+    };
+    for (let number = 0; number < 200; number++) await add(number);
+    expect(store.sizes().packs).toBe(200);
+    const running = store.maintain();
+    for (let number = 200; number < 220; number++) await add(number);
+    const { packsBefore, packsAfter } = await running;
+    expect(packsBefore).toBe(200);
+    expect(packsAfter).toBeLessThan(40);
+    for (let number = 220; number < 225; number++) await add(number);
+    for (const { id, content } of commits) {
+      await store.readCommit(id);
+      expect((await store.readBlob(hashOf(content))).toString()).toBe(content);
+    }
+    await store.maintain();
+    expect(
+      readdirSync(join(state, 'store/objects/pack')).filter((name) => name.startsWith('tmp')),
+    ).toEqual([]);
+    expect((await store.log(DIALOG, { branch: 'session_1', limit: 500 })).length).toBe(225);
+    const { bytes, objects } = store.sizes();
+    await store.open();
+    expect(store.sizes()).toMatchObject({ bytes, objects });
+  });
+
+  it('keeps contents that nothing reaches', async () => {
+    const { store } = await openStore();
+    const tip = await store.commit(onTop(null, [file('a', '1')]));
+    await store.writeBlobs([
+      { hash: hashOf('pre-image'), content: () => Buffer.from('pre-image') },
+    ]);
+    await store.commit(onTop(tip, [file('a', '2')]));
+    await store.maintain();
+    expect((await store.readBlob(hashOf('pre-image'))).toString()).toBe('pre-image');
+  });
+});
+
+describe('two dialogs', () => {
+  it('share contents and see nothing of each other', async () => {
+    const { store } = await openStore();
+    await store.createRepository(OTHER);
+    const big = randomBytes(500_000);
+    const first = await store.commit(onTop(null, [file('big', big)]));
+    const { bytes } = store.sizes();
+    const second = await store.commit(onTop(null, [file('big', big)], { dialog: OTHER }));
+    expect(store.sizes().bytes - bytes).toBeLessThan(5000);
+    expect(await store.branches(DIALOG)).toEqual(new Map([['session_1', first]]));
+    expect(await store.branches(OTHER)).toEqual(new Map([['session_1', second]]));
+  });
+
+  it('give back the space that only one of them used', async () => {
+    const { store, state } = await openStore();
+    await store.createRepository(OTHER);
+    const [shared, own] = [randomBytes(200_000), randomBytes(300_000)];
+    const kept = await store.commit(onTop(null, [file('shared', shared)]));
+    await store.commit(onTop(null, [file('shared', shared), file('own', own)], { dialog: OTHER }));
+    const { freedBytes } = await store.deleteRepository(OTHER);
+    expect(freedBytes).toBeGreaterThan(290_000);
+    expect(freedBytes).toBeLessThan(320_000);
+    expect(await store.dialogs()).toEqual([DIALOG]);
+    expect(await store.has([hashOf(shared), hashOf(own)])).toEqual(new Set([hashOf(shared)]));
+    expect((await store.readBlob(hashOf(shared))).equals(shared)).toBe(true);
+    const next = await store.commit(onTop(kept, [file('own', own)]));
+    expect((await store.readBlob(hashOf(own))).equals(own)).toBe(true);
+    expect((await store.readCommit(next)).parents).toEqual([kept]);
+    expect(readdirSync(join(state, 'store/objects/pack')).length).toBeGreaterThan(0);
+  });
+
+  it('leave nothing when the last of them goes, but what is pinned', async () => {
+    const pinned = new Set<Hash>();
+    const { store } = await openStore({ pinned: () => pinned });
+    await store.commit(onTop(null, [file('a', 'gone'), file('b', 'named in the ledger')]));
+    pinned.add(hashOf('named in the ledger')).add(hashOf('never stored'));
+    await store.writeBlobs([{ hash: hashOf('fresh'), content: () => Buffer.from('fresh') }]);
+    await store.deleteRepository(DIALOG);
+    expect(store.sizes().objects).toBe(2);
+    expect((await store.readBlob(hashOf('named in the ledger'))).toString()).toBe(
+      'named in the ledger',
+    );
+    await store.createRepository(DIALOG);
+    await store.commit(onTop(null, [file('a', 'gone')]));
+  });
+});
+
+describe('a seed from the user', () => {
+  it('copies contents without touching the repository they come from', async () => {
+    const { store } = await openStore();
+    const project = temporaryFolder();
+    git(project, 'init', '-q');
+    for (const name of ['a', 'b', 'c']) writeFileSync(join(project, name), `content of ${name}`);
+    git(project, 'add', '-A');
+    git(project, '-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-qm', 'x');
+    const before = listing(project);
+    const hashes = ['a', 'b', 'c', 'd'].map((name) => hashOf(`content of ${name}`));
+    const found = await store.seedFrom(join(project, '.git'), hashes);
+    expect([...found].sort()).toEqual(hashes.slice(0, 3).sort());
+    expect(listing(project)).toBe(before);
+    const changes = [...found].map((hash, number) => ({
+      path: `f${number}`,
+      mode: '100644',
+      hash,
+    }));
+    await store.commit(onTop(null, changes as never));
+    rmSync(join(project, '.git'), { recursive: true });
+    expect((await store.readBlob(hashOf('content of a'))).toString()).toBe('content of a');
+    expect(await store.seedFrom(join(project, '.git'), hashes)).toEqual(new Set());
+  });
+});
+
+describe('a store without space', () => {
+  (canMount() ? it : it.skip)(
+    'refuses, keeps what it has, and goes on later (needs root)',
+    async () => {
+      const mount = mountSmall();
+      try {
+        const { store } = await openStore({}, join(mount, 'state'));
+        const tip = await store.commit(onTop(null, [file('a', '1')]));
+        const large = randomBytes(40 * 1024 * 1024);
+        await expect(store.commit(onTop(tip, [file('b', large)]))).rejects.toMatchObject({
+          code: 'STORAGE_FULL',
+        });
+        // Without its size the check before writing cannot help, and git meets the wall itself.
+        const unsized = { ...file('b', large), size: 0 };
+        await expect(store.commit(onTop(tip, [unsized]))).rejects.toMatchObject({
+          code: 'STORAGE_FULL',
+        });
+        expect((await store.branches(DIALOG)).get('session_1')).toBe(tip);
+        await store.commit(onTop(tip, [file('a', '2')]));
+        expect((await store.readBlob(hashOf('1'))).toString()).toBe('1');
+        await store.close();
+      } finally {
+        execFileSync('umount', ['-l', mount]);
+        rmSync(mount, { recursive: true });
+      }
+    },
+  );
+});
+
+function listing(folder: string): string {
+  return execFileSync('find', ['.', '-printf', '%p %s %T@ %m\n'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+}
+
+function mountSmall(): string {
+  const mount = mkdtempSync(join(tmpdir(), 'smithyd-small-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', mount], { stdio: 'ignore' });
+  return mount;
+}
+
+function canMount(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  try {
+    const mount = mountSmall();
+    execFileSync('umount', [mount]);
+    rmSync(mount, { recursive: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

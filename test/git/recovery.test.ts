@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { flush } from '../../src/git/files.js';
+import { DIALOG, file, git, hashOf, onTop, openStore } from './helpers.js';
+
+/** The git children of this process, by their command. */
+function children(command: string): number[] {
+  const lines = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], {
+    encoding: 'utf8',
+  });
+  return lines
+    .split('\n')
+    .filter((line) => line.includes(command))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+const killAll = (command: string): number => {
+  const found = children(command);
+  for (const pid of found) process.kill(pid, 'SIGKILL');
+  return found.length;
+};
+
+describe('a store whose children are killed', () => {
+  it('goes on with new ones, again and again', async () => {
+    const { store } = await openStore();
+    let tip = await store.commit(onTop(null, [file('a', '0')]));
+    for (let round = 1; round <= 5; round++) {
+      expect(killAll('fast-import')).toBeGreaterThan(0);
+      const reading = store.readCommit(tip);
+      killAll('cat-file');
+      expect((await reading).id).toBe(tip);
+      tip = await store.commit(onTop(tip, [file('a', `${round}`), file(`f${round}`, 'x')]));
+    }
+    expect((await store.tree(tip)).size).toBe(6);
+  });
+
+  it('repeats a commit whose child dies in the middle', async () => {
+    const { store } = await openStore();
+    const first = await store.commit(onTop(null, [file('a', '0')]));
+    let kills = 0;
+    const trap = {
+      ...file('b', 'content'),
+      content: () => {
+        if (kills === 0) kills += killAll('fast-import');
+        return Buffer.from('content');
+      },
+    };
+    const second = await store.commit(onTop(first, [file('c', '1'), trap]));
+    expect(kills).toBeGreaterThan(0);
+    expect([...(await store.tree(second)).keys()]).toEqual(['a', 'b', 'c']);
+  });
+
+  it('leaves no child behind when it is closed', async () => {
+    const { store } = await openStore();
+    const tip = await store.commit(onTop(null, [file('a', '0')]));
+    await store.readCommit(tip);
+    await store.close();
+    expect(children('fast-import')).toEqual([]);
+    expect((await store.readCommit(tip)).id).toBe(tip);
+  });
+});
+
+describe('a store after a kill', () => {
+  it('removes locks and unfinished files, and says so', async () => {
+    const { store, state, checkpoints } = await openStore();
+    const tip = await store.commit(onTop(null, [file('a', '0')]));
+    const packs = join(state, 'store/objects/pack');
+    const [pack = ''] = readdirSync(packs).filter((name) => name.endsWith('.pack'));
+    await store.close();
+    const planted = [
+      join(packs, 'tmp_pack_abc'),
+      join(packs, 'tmp_idx_abc'),
+      join(packs, '.tmp-77-pack-x.pack'),
+      join(packs, pack.replace('.pack', '.keep')),
+      join(checkpoints, '.git/refs/heads/session_1.lock'),
+      join(checkpoints, '.git/HEAD.lock'),
+      join(checkpoints, '.git/packed-refs.lock'),
+      join(state, 'store/engine/fast_import_crash_77'),
+    ];
+    for (const path of planted) writeFileSync(path, '');
+    writeFileSync(join(checkpoints, '.git/refs/heads/torn'), '');
+    const { removed } = await store.open();
+    expect(removed).toEqual(expect.arrayContaining(planted));
+    expect(planted.filter((path) => existsSync(path))).toEqual([]);
+    expect([...(await store.branches(DIALOG)).keys()]).toEqual(['session_1']);
+    await store.commit(onTop(tip, [file('b', '1')]));
+  });
+
+  it('completes a repository that was half made', async () => {
+    const { store, state, checkpoints } = await openStore();
+    const half = join(state, 'dialogs', 'HALF', 'checkpoints');
+    mkdirSync(join(half, '.git/objects/info'), { recursive: true });
+    for (const name of ['HEAD', 'config', 'objects/info/alternates']) {
+      rmSync(join(checkpoints, '.git', name));
+    }
+    expect((await store.open()).mended).toEqual([DIALOG, 'HALF']);
+    await store.commit(onTop(null, [file('a', '0')], { dialog: 'HALF' }));
+    expect(git(half, 'log', 'session_1', '--oneline')).toContain('a checkpoint');
+  });
+
+  it('finishes a removal that was interrupted', async () => {
+    const { store, state } = await openStore();
+    const gone = join(state, 'dialogs', '.deleted-GONE');
+    mkdirSync(join(gone, 'checkpoints', '.git'), { recursive: true });
+    expect((await store.open()).removed).toContain(gone);
+    expect(existsSync(gone)).toBe(false);
+  });
+
+  it('puts its own configuration back and sets a changed one aside', async () => {
+    const { store, checkpoints } = await openStore();
+    const path = join(checkpoints, '.git/config');
+    const ours = readFileSync(path, 'utf8');
+    writeFileSync(path, `${ours}[core]\n\tfsmonitor = touch /tmp/never\n`);
+    expect((await store.open()).mended).toEqual([DIALOG]);
+    expect(readFileSync(path, 'utf8')).toBe(ours);
+    expect(readFileSync(`${path}.foreign`, 'utf8')).toContain('fsmonitor = touch');
+    expect((await store.open()).mended).toEqual([]);
+  });
+
+  it('reports a lock that another process holds as busy', async () => {
+    const { store, checkpoints } = await openStore();
+    const lock = join(checkpoints, '.git/refs/heads/session_1.lock');
+    writeFileSync(lock, '');
+    await expect(store.commit(onTop(null, [file('a', '0')]))).rejects.toMatchObject({
+      code: 'BUSY',
+      data: { lock },
+    });
+    rmSync(lock);
+    await store.commit(onTop(null, [file('a', '0')]));
+  });
+});
+
+describe('a store whose flush fails', () => {
+  it('acknowledges nothing more until it is opened again, and has lost nothing', async () => {
+    let isBroken = false;
+    const { store } = await openStore({
+      flush: (path) =>
+        isBroken && path.endsWith('.pack')
+          ? Promise.reject(Object.assign(new Error('injected'), { code: 'EIO' }))
+          : flush(path),
+    });
+    const tip = await store.commit(onTop(null, [file('a', '1')]));
+    isBroken = true;
+    const next = onTop(tip, [file('a', '2')]);
+    await expect(store.commit(next)).rejects.toMatchObject({ code: 'STORAGE_IO' });
+    isBroken = false;
+    await expect(store.commit(next)).rejects.toMatchObject({ code: 'STORAGE_IO' });
+    expect((await store.branches(DIALOG)).get('session_1')).toBe(tip);
+    expect(await store.has([hashOf('1'), hashOf('2')])).toEqual(new Set([hashOf('1')]));
+    await store.open();
+    const again = await store.commit(next);
+    expect((await store.readCommit(again)).parents).toEqual([tip]);
+    expect((await store.readBlob(hashOf('2'))).toString()).toBe('2');
+  });
+});

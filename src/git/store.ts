@@ -1,7 +1,7 @@
-import { statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId, Hash } from '../core/model.js';
+import { createQueue } from '../core/queue.js';
 import type {
   CheckpointStore,
   CommitRequest,
@@ -9,7 +9,7 @@ import type {
   NewBlob,
   StoreReport,
 } from '../core/store.js';
-import { diskFailure, full } from './failures.js';
+import { diskFailure } from './failures.js';
 import { flush } from './files.js';
 import { createHistory } from './history.js';
 import { createImporter, type Written } from './importer.js';
@@ -38,8 +38,8 @@ import {
 } from './refs.js';
 import { createGit } from './run.js';
 import { seed } from './seed.js';
+import { createSpace } from './space.js';
 import { streamBlob } from './stream-blob.js';
-import { createTurns } from './turns.js';
 
 export interface StoreOptions {
   /** The project's `.agentsmithy`. */
@@ -55,8 +55,6 @@ export interface StoreOptions {
   readonly flush?: (path: string) => Promise<void>;
 }
 
-/** Left free for everybody else, and for the ledger line that follows. */
-const RESERVE_BYTES = 16 * 1024 * 1024;
 const REPACK_MS = 30 * 60_000;
 
 export function createStore(options: StoreOptions): CheckpointStore {
@@ -67,7 +65,12 @@ export function createStore(options: StoreOptions): CheckpointStore {
   const reader = createReader(git);
   const packs = createPacks(layout, options.flush);
   const history = createHistory({ git, layout, reader });
-  const writing = createTurns();
+  const space = createSpace({
+    folder: layout.store,
+    limitBytes: options.limitBytes ?? (() => Infinity),
+    usedBytes: () => packs.sizes().bytes,
+  });
+  const writing = createQueue();
   /** Pre-images that their caller has not pinned yet. */
   const unpinned = new Set<Hash>();
   /** Why nothing more is acknowledged. */
@@ -97,24 +100,9 @@ export function createStore(options: StoreOptions): CheckpointStore {
     reader.restart();
   }
 
-  /** Refuses before a byte is written, never in the middle. */
   async function requireSpace(incoming: number): Promise<void> {
     if (suspect !== undefined) throw suspect;
-    const limit = options.limitBytes?.() ?? Infinity;
-    const { bytes } = packs.sizes();
-    if (bytes + incoming > limit) {
-      throw new SmithyError('LIMIT_EXCEEDED', 'The hidden store has reached its limit.', {
-        hint: 'Delete old dialogs, or raise the setting store.limitBytes.',
-        data: { limit: 'store.limitBytes', value: limit, bytes, incoming },
-      });
-    }
-    await requireFree(incoming);
-  }
-
-  async function requireFree(incoming: number): Promise<void> {
-    const { bavail, bsize } = await statfs(layout.store);
-    const free = bavail * bsize;
-    if (free < incoming + RESERVE_BYTES) throw full({ op: 'store.write', free, incoming });
+    await space.require(incoming);
   }
 
   /**
@@ -224,7 +212,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
   /** Commits go on meanwhile: what they write is held by its `.keep` and left alone. */
   async function repack(signal: AbortSignal): Promise<void> {
     await writing.run(async () => {
-      await requireFree(packs.sizes().bytes);
+      await space.requireFree(packs.sizes().bytes);
       await packs.admit(await importer.finish());
       await packs.sweep(true);
     });

@@ -10,7 +10,7 @@ import type { Watcher } from '../core/watching.js';
 import type { DialogBook, Recorded } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import type { EventStream } from './event-stream.js';
-import type { Queue } from './queue.js';
+import type { Queue } from '../core/queue.js';
 import { readCounts } from '../core/counts.js';
 import type { Saved, SaveRequest, Saving } from './saving.js';
 import { settled } from './settled.js';

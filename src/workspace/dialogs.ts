@@ -5,7 +5,7 @@ import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
 import type { DialogBook } from './dialog-book.js';
 import type { EventStream } from './event-stream.js';
-import type { Queue } from './queue.js';
+import type { Queue } from '../core/queue.js';
 import type { Saving } from './saving.js';
 import { settled } from './settled.js';
 

@@ -12,7 +12,7 @@ import type { FileState, Watcher } from '../core/watching.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Dialogs } from './dialogs.js';
 import type { Present } from './present.js';
-import type { Queue } from './queue.js';
+import type { Queue } from '../core/queue.js';
 import { settled } from './settled.js';
 
 export interface DiffDeps {

@@ -5,7 +5,7 @@ import { Dialogs } from './dialogs.js';
 import { Diffs } from './diffs.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
-import { createQueue } from './queue.js';
+import { createQueue } from '../core/queue.js';
 import { recover } from './recovery.js';
 import { Restores } from './restores.js';
 import { Saving } from './saving.js';

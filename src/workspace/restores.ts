@@ -11,7 +11,7 @@ import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import type { EventStream } from './event-stream.js';
 import type { Present } from './present.js';
-import type { Queue } from './queue.js';
+import type { Queue } from '../core/queue.js';
 import {
   applyMove,
   planMove,

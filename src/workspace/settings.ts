@@ -3,7 +3,7 @@ import type { SettingsFile } from '../core/ports.js';
 import type { Problem } from '../core/schema-problems.js';
 import { readSettings, updateSettings, type RawSettings } from '../core/settings.js';
 import type { EventStream } from './event-stream.js';
-import { createQueue } from './queue.js';
+import { createQueue } from '../core/queue.js';
 
 /** The project's configuration while the daemon runs. */
 export interface LiveSettings {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { safeEnvironment } from '../../src/core/environment.js';
 
-const ROOT = '/work/project';
+const ROOT = '/home/me/project';
 const pathOf = (path: string): string | undefined => safeEnvironment({ PATH: path }, ROOT)['PATH'];
 
 describe('the environment of the daemon', () => {
@@ -38,17 +38,19 @@ describe('the environment of the daemon', () => {
   });
 
   it('finds no program inside the project or beside the caller', () => {
-    expect(pathOf(`.:bin::${ROOT}:${ROOT}/bin:/usr/bin:../x:/work/project2`)).toBe(
-      '/usr/bin:/work/project2',
+    expect(pathOf(`.:bin::${ROOT}:${ROOT}/bin:/usr/bin:../x:/home/me/project2`)).toBe(
+      '/usr/bin:/home/me/project2',
     );
   });
 
-  it.each([`${ROOT}/`, '/work//project/bin', '/work/other/../project/bin', '/work/./project'])(
-    'finds none inside it however %s is spelled',
-    (entry) => {
-      expect(pathOf(`${entry}:/usr/bin`)).toBe('/usr/bin');
-    },
-  );
+  it.each([
+    `${ROOT}/`,
+    '/home/me//project/bin',
+    '/home/me/other/../project/bin',
+    '/home/me/./project',
+  ])('finds none inside it however %s is spelled', (entry) => {
+    expect(pathOf(`${entry}:/usr/bin`)).toBe('/usr/bin');
+  });
 
   it('is never more than what it was made from', () => {
     fc.assert(

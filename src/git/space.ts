@@ -1,0 +1,36 @@
+import { statfs } from 'node:fs/promises';
+import { SmithyError } from '../core/errors.js';
+import { full } from './failures.js';
+
+export interface SpaceDeps {
+  readonly folder: string;
+  readonly limitBytes: () => number;
+  readonly usedBytes: () => number;
+}
+
+/** Left free for everybody else, and for the ledger line that follows. */
+const RESERVE_BYTES = 16 * 1024 * 1024;
+
+/** Refuses before a byte is written, never in the middle. */
+export function createSpace({ folder, limitBytes, usedBytes }: SpaceDeps) {
+  async function requireFree(incoming: number): Promise<void> {
+    const { bavail, bsize } = await statfs(folder);
+    const free = bavail * bsize;
+    if (free < incoming + RESERVE_BYTES) throw full({ op: 'store.write', free, incoming });
+  }
+
+  return {
+    requireFree,
+    async require(incoming: number): Promise<void> {
+      const limit = limitBytes();
+      const bytes = usedBytes();
+      if (bytes + incoming > limit) {
+        throw new SmithyError('LIMIT_EXCEEDED', 'The hidden store has reached its limit.', {
+          hint: 'Delete old dialogs, or raise the setting store.limitBytes.',
+          data: { limit: 'store.limitBytes', value: limit, bytes, incoming },
+        });
+      }
+      await requireFree(incoming);
+    },
+  };
+}

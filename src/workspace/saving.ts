@@ -41,7 +41,7 @@ interface OpenDialog {
 
 /** A file that changes faster than it can be read is left as it was, and the others are saved. */
 const MOST_ATTEMPTS = 3;
-/** Beyond this they are left out, and the answer says so. */
+/** Beyond this many they are left out. */
 const MOST_EMPTY_FOLDERS = 10_000;
 
 /** Puts the known state into commits. Knows for each open dialog what differs from its tip. */

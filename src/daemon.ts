@@ -105,7 +105,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   teardown.add('store', () => storage.store.close());
   teardown.add('ledger', () => storage.ledger.close());
   teardown.add('journal', () => storage.journal.close());
-  const { watcher, ruleWarnings } = composeWatcher(materials);
+  const { watcher, ruleWarnings, track } = composeWatcher(materials);
   teardown.add('watcher', () => watcher.stop());
 
   const version = packageVersion();
@@ -127,6 +127,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     metrics,
     memoryBytes: memorySampler(systemClock),
     ruleWarnings,
+    track,
     stop: (reason) => void stop(reason),
   });
 

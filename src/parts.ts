@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { HostFacts } from './config.js';
 import { SmithyError } from './core/errors.js';
-import type { DialogId, Hash } from './core/model.js';
+import type { DialogId, EditId, Hash, Path } from './core/model.js';
+import { literalPattern } from './core/path-match.js';
 import type { Log } from './core/ports.js';
 import { ulid } from './core/ulid.js';
 import { createTextDiff } from './diff/text-diff.js';
@@ -17,6 +18,7 @@ import { createLedger } from './ledger/ledger.js';
 import { loadRules } from './watch/rule-set.js';
 import { findRepository } from './watch/rule-sources.js';
 import { createWatcher } from './watch/watcher.js';
+import { pinnedBlobs } from './workspace/pins.js';
 import type { LiveSettings } from './workspace/settings.js';
 
 /** What the parts of a daemon are made from. */
@@ -36,6 +38,8 @@ export function composeWatcher({ root, paths, log, host, settings }: Materials) 
   const git = gitPath === undefined ? {} : { git: { path: gitPath, env: host.environment } };
   const xdg = host.xdgConfigHome === undefined ? {} : { xdgConfigHome: host.xdgConfigHome };
   let warnings: readonly string[] = [];
+  const forced = openJsonFile(join(paths.state, 'edited.json'));
+  const edited = new Set(readPaths(forced.read()));
   const watcher = createWatcher({
     root,
     stateDir: paths.state,
@@ -43,19 +47,38 @@ export function composeWatcher({ root, paths, log, host, settings }: Materials) 
     clock: systemClock,
     log,
     rules: async () => {
-      const rules = await loadRules({ root, home: host.home, ...xdg, ...git }, settings.config());
+      const config = settings.config();
+      const include = [...config.include, ...[...edited].map(literalPattern)];
+      const sources = { root, home: host.home, ...xdg, ...git };
+      const rules = await loadRules(sources, { ...config, include });
       warnings = rules.warnings;
       return rules;
     },
   });
-  return { watcher, ruleWarnings: () => warnings };
+  return {
+    watcher,
+    ruleWarnings: () => warnings,
+    /** What an agent has edited is tracked from then on; the list outlives the daemon. */
+    track: async (more: readonly Path[]): Promise<void> => {
+      for (const path of more) edited.add(path);
+      forced.write([...edited]);
+      await watcher.reconfigure(settings.config());
+    },
+  };
+}
+
+function readPaths(content: unknown): Path[] {
+  if (!Array.isArray(content)) return [];
+  return content.filter((path): path is Path => typeof path === 'string');
 }
 
 /** Where history is kept. */
 export function composeStorage({ root, paths, log, host, settings, umask }: Materials) {
   const git = findGit(host.environment);
   if (git === undefined) throw gitMissing();
+  const ledger = createLedger({ folder: join(paths.state, 'ledger') });
   const store = createStore({
+    pinned: () => pinnedBlobs(ledger),
     state: paths.state,
     git,
     environment: host.environment,
@@ -63,7 +86,7 @@ export function composeStorage({ root, paths, log, host, settings, umask }: Mate
   });
   return {
     store,
-    ledger: createLedger({ folder: join(paths.state, 'ledger') }),
+    ledger,
     journal: createJournal({ stateDir: paths.state, log }),
     files: createTreeWriter({ root, umask }),
     text: createTextDiff(),
@@ -72,6 +95,7 @@ export function composeStorage({ root, paths, log, host, settings, umask }: Mate
     metadata: (dialog: DialogId) =>
       openJsonFile(join(paths.state, 'dialogs', dialog, 'checkpoints', 'metadata.json')),
     newDialogId: () => ulid(systemClock.now(), randomBytes) as DialogId,
+    newEditId: () => ulid(systemClock.now(), randomBytes) as EditId,
     seed: async (hashes: readonly Hash[]): Promise<ReadonlySet<Hash>> => {
       const repository = hashes.length === 0 ? undefined : findRepository(root);
       return repository === undefined ? new Set() : store.seedFrom(repository.commonDir, hashes);

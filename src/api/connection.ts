@@ -162,6 +162,7 @@ export class Connection {
 
   #context(envelope: Envelope): Context {
     const peer: Peer = {
+      identity: this,
       deliver: (event) => this.#deliver(frameEvent(envelope, event)),
       onGone: (release) => {
         this.#releases.push(release);

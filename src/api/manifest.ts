@@ -34,6 +34,7 @@ function toCommand(row: AnyMethod, form: CliForm): CliCommand {
     positional: form.positional ?? [],
     flags,
     switches: form.switches ?? {},
+    fixed: form.fixed ?? {},
   };
 }
 

@@ -7,10 +7,12 @@ export type Transport = 'socket' | 'http' | 'mcp' | 'cli';
 
 /** The other end of a call, as far as a method may care. */
 export interface Peer {
+  /** The same for all calls that come over one connection. */
+  readonly identity: object;
   /** Sends an event to whoever subscribed. */
   deliver(event: StreamedEvent): void;
   /** Runs once when the other end is gone. The connection counts as used until then. */
-  onGone(release: () => void): void;
+  readonly onGone: (release: () => void) => void;
   /** Keeps the connection open until the process ends: its end is the proof of ours. */
   linger(): void;
 }
@@ -31,6 +33,8 @@ export interface CliForm {
   readonly short?: Readonly<Record<string, string>>;
   /** Further flags that set a field to a value: `--keep-external` is `mode: keep_external`. */
   readonly switches?: Readonly<Record<string, { readonly field: string; readonly value: string }>>;
+  /** Fields that the command line always sets. */
+  readonly fixed?: Readonly<Record<string, unknown>>;
 }
 
 /** One row of the table: the whole public definition of a method. */

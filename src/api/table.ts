@@ -4,7 +4,9 @@ import * as dialogs from './methods/dialogs.js';
 import * as sessions from './methods/sessions.js';
 import * as diff from './methods/diff.js';
 import * as daemon from './methods/daemon.js';
+import * as edits from './methods/edits.js';
 import * as files from './methods/files.js';
+import * as unknown from './methods/unknown.js';
 
 /** Every method there is. Adding one is a row in `methods/` and a word here. */
 const ROWS = [
@@ -26,6 +28,15 @@ const ROWS = [
   sessions.restore,
   sessions.undo,
   sessions.redo,
+  edits.startEdit,
+  edits.finalizeEdit,
+  edits.abortEdit,
+  edits.listEdits,
+  edits.blame,
+  unknown.detectUnknown,
+  unknown.validateFiles,
+  unknown.handleUnknown,
+  unknown.resetKnownState,
   daemon.getConfig,
   daemon.updateConfig,
   daemon.getMetrics,

@@ -36,7 +36,7 @@ export function readGlobals(line: readonly string[]): { globals: GlobalFlags; re
 
 /** The method's parameters out of the words after the command. */
 export function readParams(command: CliCommand, words: readonly string[]): Record<string, unknown> {
-  const params: Record<string, unknown> = {};
+  const params: Record<string, unknown> = { ...command.fixed };
   const byPosition: string[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? '';

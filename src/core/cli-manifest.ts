@@ -14,6 +14,7 @@ export interface CliCommand {
   readonly positional: readonly string[];
   readonly flags: readonly CliFlag[];
   readonly switches: Readonly<Record<string, { readonly field: string; readonly value: string }>>;
+  readonly fixed: Readonly<Record<string, unknown>>;
 }
 
 export interface CliFlag {

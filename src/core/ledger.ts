@@ -24,10 +24,14 @@ const OWN_TYPES = [
   'session',
   'restore',
   'save',
+  'edit_started',
+  'edit_finished',
+  'edit_aborted',
   'edit_incomplete',
   'mode_change',
   'mark',
   'recovered',
+  'milestone',
 ] as const;
 
 const ActionType = z.enum([...ACTION_TYPES, ...OWN_TYPES]);

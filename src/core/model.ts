@@ -16,3 +16,6 @@ export type Cursor = Branded<'Cursor'>;
 
 /** A ULID. */
 export type DialogId = Branded<'DialogId'>;
+
+/** A ULID. */
+export type EditId = Branded<'EditId'>;

@@ -15,3 +15,8 @@ export function createPathMatch(patterns: readonly string[]): (path: string) => 
     return false;
   };
 }
+
+/** A pattern that means this path and no other. */
+export function literalPattern(path: string): string {
+  return `/${path.replace(/[\\*?[\] ]/gu, String.raw`\$&`)}`;
+}

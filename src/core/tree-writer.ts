@@ -42,6 +42,8 @@ export interface FileOnDisk extends Entry {
   readonly content: Uint8Array;
 }
 
+export type EntryAt = 'nothing' | 'file' | 'folder' | 'special' | 'unreachable';
+
 /**
  * The only hand that writes into the user's tree. It follows no link, enters no `.git` and no state
  * folder, replaces or deletes only what still is what the plan expects, and goes on with the next
@@ -65,6 +67,8 @@ export interface TreeWriter {
   ): Promise<Outcome[]>;
   /** The file or link at a path, or null when there is neither. The content of a link is its target. */
   readFile(path: Path): Promise<FileOnDisk | null>;
+  /** What stands at a path; `unreachable`: a folder on the way is a link or a file. */
+  kindAt(path: Path): Promise<EntryAt>;
   /**
    * Removes what a killed `apply` of these paths left beside them; answers what it removed.
    * Not while an `apply` runs.

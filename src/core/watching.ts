@@ -11,6 +11,13 @@ export interface FileState {
   readonly mode: FileMode;
 }
 
+export function sameState(
+  a: FileState | null | undefined,
+  b: FileState | null | undefined,
+): boolean {
+  return a?.hash === b?.hash && a?.mode === b?.mode;
+}
+
 export interface KnownEntry extends FileState {
   readonly path: Path;
   readonly kind: 'file' | 'link';

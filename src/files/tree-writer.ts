@@ -6,6 +6,7 @@ import { safeParts } from '../core/restore-verdict.js';
 import { isTemporary } from '../core/tree-writer.js';
 import type {
   ContentSource,
+  EntryAt,
   FileOnDisk,
   Outcome,
   SkipReason,
@@ -68,6 +69,7 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
         return [...outcomes.values()];
       }),
     readFile: (path) => inTree((tree) => readFile(tree, path)),
+    kindAt: (path) => inTree((tree) => Promise.resolve(kindAt(tree, path))),
     sweep: (paths) => inTree((tree) => sweep(tree, paths)),
   };
 }
@@ -111,16 +113,30 @@ function toOutcome({ path, kind }: Step, result: StepResult): Outcome {
   return { path, kind, result: 'skipped', reason: result.reason };
 }
 
-async function readFile({ walk, eye }: Tree, path: Path): Promise<FileOnDisk | null> {
+function kindAt({ walk }: Tree, path: Path): EntryAt {
+  const { parents, name } = partsOf(path);
+  const folder = walk.enter(parents);
+  if (folder === 'missing') return 'nothing';
+  if (folder === 'blocked') return 'unreachable';
+  const stat = statOf(folder.at(name));
+  if (stat === undefined) return 'nothing';
+  if (stat.isDirectory()) return 'folder';
+  return stat.isFile() || stat.isSymbolicLink() ? 'file' : 'special';
+}
+
+function partsOf(path: Path): { parents: string[]; name: string } {
   const parts = safeParts(path);
   const name = parts?.at(-1);
-  if (parts === undefined || name === undefined) {
-    throw new SmithyError('PATH_PROTECTED', `${path} is off limits.`, {
-      hint: 'Name a file of the project itself.',
-      data: { path },
-    });
-  }
-  const folder = walk.enter(parts.slice(0, -1));
+  if (parts !== undefined && name !== undefined) return { parents: parts.slice(0, -1), name };
+  throw new SmithyError('PATH_PROTECTED', `${path} is off limits.`, {
+    hint: 'Name a file of the project itself.',
+    data: { path },
+  });
+}
+
+async function readFile({ walk, eye }: Tree, path: Path): Promise<FileOnDisk | null> {
+  const { parents, name } = partsOf(path);
+  const folder = walk.enter(parents);
   if (folder === 'missing' || folder === 'blocked') return null;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const chunks: Uint8Array[] = [];

@@ -1,14 +1,18 @@
 import { activeSession, type DialogState } from '../core/dialogs.js';
 import type { Journal } from '../core/journal.js';
 import { messageSubject } from '../core/messages.js';
+import type { NewEvent } from '../core/ledger.js';
 import type { CommitId } from '../core/model.js';
 import type { Clock, Log } from '../core/ports.js';
 import { resolveId } from '../core/resolve-id.js';
 import { SmithyError } from '../core/errors.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
+import { adopt, placeOf, unknownVoice, type Adoption } from './adoption.js';
+import type { Claims } from './claims.js';
 import type { DialogBook, Recorded } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
+import type { EditBook } from './edit-book.js';
 import type { EventStream } from './event-stream.js';
 import type { Queue } from '../core/queue.js';
 import { readCounts } from '../core/counts.js';
@@ -21,6 +25,8 @@ export interface CheckpointDeps {
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
   readonly saving: Saving;
+  readonly claims: Claims;
+  readonly editBook: Pick<EditBook, 'append'>;
   readonly journal: Pick<Journal, 'findMessage'>;
   readonly events: EventStream;
   readonly queue: Queue;
@@ -46,6 +52,11 @@ export interface ListRequest {
   readonly session?: string | undefined;
   readonly limit?: number | undefined;
   readonly before?: string | undefined;
+}
+
+/** What is recorded together with a checkpoint. */
+interface Along extends Recorded {
+  readonly changes?: readonly NewEvent[];
 }
 
 const DEFAULT_LIMIT = 100;
@@ -138,15 +149,20 @@ export class Checkpoints {
     };
   }
 
-  /** One commit and its ledger line; together with a further line when there is one. */
+  /** One commit and its ledger line; together with a further line, and with lines of changes. */
   async save(
     dialog: DialogState,
     request: SaveRequest,
-    also?: (commit: CommitId) => Recorded,
+    also?: (commit: CommitId) => Along,
   ): Promise<Saved> {
     const { saving, book, events, log } = this.#deps;
     const saved = await saving.save(dialog, request);
-    if (!saved.isNew) return saved;
+    const adopted = await this.#adopt(dialog, saved);
+    if (!saved.isNew) {
+      await this.#deps.editBook.append(adopted.lines);
+      adopted.done();
+      return saved;
+    }
     const { commit, changed, skipped } = saved;
     const session = activeSession(dialog).name;
     const line = {
@@ -157,7 +173,10 @@ export class Checkpoints {
       message: request.message,
     };
     const kept = { fact: { what: 'saved', commit, kind: request.kind } as const, line };
-    await book.record(dialog.id, also === undefined ? [kept] : [kept, also(commit)]);
+    const along = also?.(commit);
+    const facts = along === undefined ? [kept] : [kept, along];
+    await book.record(dialog.id, facts, [...adopted.lines, ...(along?.changes ?? [])]);
+    adopted.done();
     events.publish({
       type: 'checkpoint',
       dialog_id: dialog.id,
@@ -175,6 +194,15 @@ export class Checkpoints {
     });
     this.#deps.tidy();
     return saved;
+  }
+
+  async #adopt(dialog: DialogState, { changes }: Saved): Promise<Adoption> {
+    const { claims, clock, saving } = this.#deps;
+    // Few ask, so the question what has changed since costs only those who must know.
+    if (claims.unexplained().length === 0) return { lines: [], done: () => undefined };
+    const pending = await saving.pending(dialog);
+    const stillPending = new Set(pending.map(({ path }) => path));
+    return adopt(claims, changes, { voice: unknownVoice(placeOf(dialog), clock), stillPending });
   }
 
   /** A checkpoint of this dialog by its id or the beginning of it. */

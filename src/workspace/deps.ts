@@ -1,6 +1,6 @@
 import type { Journal } from '../core/journal.js';
 import type { Ledger } from '../core/ledger.js';
-import type { DialogId, Hash } from '../core/model.js';
+import type { DialogId, EditId, Hash, Path } from '../core/model.js';
 import type { Clock, Diagnostics, Log, SmallFile } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { TextDiff } from '../core/text-diff.js';
@@ -41,6 +41,9 @@ export interface WorkspaceDeps {
   readonly metadata: (dialog: DialogId) => SmallFile;
   readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
   readonly newDialogId: () => DialogId;
+  readonly newEditId: () => EditId;
+  /** Tracks these from now on, whatever the rules say. */
+  readonly track: (paths: readonly Path[]) => Promise<void>;
   /** Begins the orderly end; returns at once. */
   readonly stop: (reason: string) => void;
 }

@@ -17,6 +17,8 @@ export interface BookDeps {
   readonly version: string;
   /** Runs after facts were recorded: for projections. */
   readonly recorded: (book: DialogBook, dialog: DialogId, told: Told) => void;
+  /** The same for lines that came along and are no facts of a dialog. */
+  readonly alsoRecorded: (entries: readonly LedgerEntry[]) => void;
 }
 
 export interface Told {
@@ -38,7 +40,8 @@ export interface Made {
   readonly session: string;
 }
 
-const PAGE = 5_000;
+/** After these the tip of the dialog is what is on disk. */
+const SAVES: ReadonlySet<DialogFact['what']> = new Set(['created', 'saved', 'reset']);
 
 const ACTION_OF: Readonly<Record<DialogFact['what'], ActionType>> = {
   created: 'dialog',
@@ -60,6 +63,7 @@ export class DialogBook {
   readonly #lastSeq = new Map<DialogId, number>();
   readonly #made = new Map<DialogId, Made[]>();
   #current: DialogId | null = null;
+  #lastSaved: { readonly dialog: DialogId; readonly seq: number } | undefined;
 
   constructor(deps: BookDeps) {
     this.#deps = deps;
@@ -89,6 +93,12 @@ export class DialogBook {
     throw new SmithyError('DIALOG_NOT_FOUND', `There is no dialog ${id}.`, { data: { id } });
   }
 
+  /** The newest checkpoint of all dialogs, if its dialog is still there. */
+  get lastSaved(): { readonly dialog: DialogId; readonly seq: number } | undefined {
+    const last = this.#lastSaved;
+    return last !== undefined && this.#dialogs.has(last.dialog) ? last : undefined;
+  }
+
   /** Position of the dialog's newest line. */
   lastSeq(id: DialogId): number {
     return this.#lastSeq.get(id) ?? 0;
@@ -103,35 +113,37 @@ export class DialogBook {
     return this.#skipped.get(commit) ?? [];
   }
 
-  async load(): Promise<void> {
-    for (let after = 0; ;) {
-      const entries = await this.#deps.ledger.read({ after, limit: PAGE });
-      for (const entry of entries) this.#fold(entry);
-      const last = entries.at(-1);
-      if (last === undefined) break;
-      after = last.seq;
-    }
-  }
-
-  /** All of them on the disk in one go, then in memory. */
-  async record(dialog: DialogId, facts: readonly Recorded[]): Promise<LedgerEntry[]> {
+  /** All of them on the disk in one go, then in memory; `also` are lines of other kinds. */
+  async record(
+    dialog: DialogId,
+    facts: readonly Recorded[],
+    also: readonly NewEvent[] = [],
+  ): Promise<LedgerEntry[]> {
     const ts = new Date(this.#deps.clock.now()).toISOString();
     const author = { name: 'smithyd', version: this.#deps.version, kind: 'daemon' };
     const events = facts.map(({ fact, line = {} }): NewEvent => {
       return { ...line, ts, author, action_type: ACTION_OF[fact.what], dialog_id: dialog, fact };
     });
-    const entries = await this.#deps.ledger.append(events);
+    const all = await this.#deps.ledger.append([...also, ...events]);
+    this.#deps.alsoRecorded(all.slice(0, also.length));
+    const entries = all.slice(also.length);
     const after = this.lastSeq(dialog);
-    for (const entry of entries) this.#fold(entry);
+    for (const entry of entries) this.fold(entry);
     this.#deps.recorded(this, dialog, { entries, after });
     return entries;
   }
 
-  #fold(entry: LedgerEntry): void {
-    const fact = entry['fact'] as DialogFact | undefined;
-    if (fact === undefined || entry.dialog_id === null) return;
+  fold(entry: LedgerEntry): void {
+    if (entry.dialog_id === null) return;
     const id = entry.dialog_id as DialogId;
+    if (entry['told'] !== undefined && this.#dialogs.has(id)) this.#lastSeq.set(id, entry.seq);
+    const fact = entry['fact'] as DialogFact | undefined;
+    if (fact !== undefined) this.#foldFact(id, entry, fact);
+  }
+
+  #foldFact(id: DialogId, entry: LedgerEntry, fact: DialogFact): void {
     this.#lastSeq.set(id, entry.seq);
+    if (SAVES.has(fact.what)) this.#lastSaved = { dialog: id, seq: entry.seq };
     const skipped = entry['skipped'];
     const commit = fact.what === 'created' ? fact.initial : fact.what === 'saved' && fact.commit;
     if (commit !== false && Array.isArray(skipped) && skipped.length > 0) {

@@ -3,6 +3,8 @@ import type { DialogId } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
+import { adopt, unknownVoice } from './adoption.js';
+import type { Claims } from './claims.js';
 import type { DialogBook } from './dialog-book.js';
 import type { EventStream } from './event-stream.js';
 import type { Queue } from '../core/queue.js';
@@ -14,6 +16,7 @@ export interface DialogDeps {
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
   readonly saving: Saving;
+  readonly claims: Claims;
   readonly events: EventStream;
   readonly queue: Queue;
   readonly clock: Clock;
@@ -77,14 +80,15 @@ export class Dialogs {
   }
 
   async #create(title: string): Promise<DialogState> {
-    const { book, store, saving, events, newId } = this.#deps;
+    const { book, store, saving, events, claims, clock, newId } = this.#deps;
     const id = newId();
     try {
       await store.createRepository(id);
-      const { commit, changed, skipped } = await saving.saveFirst(id, {
+      const saved = await saving.saveFirst(id, {
         kind: 'initial',
         message: `Initial checkpoint: ${title.split('\n')[0] ?? ''}`,
       });
+      const { commit, changed, skipped } = saved;
       await store.setBranches(id, [{ name: FIRST_SESSION, to: commit, expected: null }]);
       const line = {
         session: FIRST_SESSION,
@@ -92,7 +96,11 @@ export class Dialogs {
         changed,
         skipped: skipped.map(({ path }) => path),
       };
-      await book.record(id, [{ fact: { what: 'created', title, initial: commit }, line }]);
+      const fact = { what: 'created', title, initial: commit } as const;
+      const place = { dialog_id: id, session: FIRST_SESSION };
+      const adopted = adopt(claims, saved.changes, { voice: unknownVoice(place, clock) });
+      await book.record(id, [{ fact, line }], adopted.lines);
+      adopted.done();
     } catch (error) {
       // A dialog whose first checkpoint failed must not be there at all.
       saving.forget(id);

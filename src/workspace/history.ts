@@ -1,60 +1,105 @@
-import type { WorkspaceDeps } from './deps.js';
+import { OpenEdit } from '../core/edits.js';
+import type { LedgerEntry } from '../core/ledger.js';
+import { createQueue } from '../core/queue.js';
+import { Accounts, type Account } from './accounts.js';
+import { Blame } from './blame.js';
 import { Checkpoints } from './checkpoints.js';
+import { Claims } from './claims.js';
+import { Contents } from './contents.js';
+import type { WorkspaceDeps } from './deps.js';
 import { DialogBook } from './dialog-book.js';
 import { Dialogs } from './dialogs.js';
 import { Diffs } from './diffs.js';
+import { EditBook } from './edit-book.js';
+import { Edits } from './edits.js';
+import { explainedSince } from './explained.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
-import { createQueue } from '../core/queue.js';
 import { recover } from './recovery.js';
+import { replay } from './replay.js';
 import { Restores } from './restores.js';
 import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
 import { createTidying } from './tidying.js';
+import { Unknown } from './unknown.js';
 
-/** Everything about saving and going back, put together. */
+/** Everything about saving, editing and going back, put together. */
 export function createHistory(deps: WorkspaceDeps) {
-  const { store, watcher, identity } = deps;
-  const projection = new Projection(deps);
+  const { store, watcher, identity, ledger, clock, log } = deps;
+  const config = () => deps.settings.config();
+  const contents = new Contents(store, deps.files);
+  const accounts = new Accounts(contents, store, deps.text);
+  const claims = new Claims(watcher, config);
+  const editBook = new EditBook({ ledger, clock });
+  const projection = new Projection({ ...deps, diffOf: (entry) => accounts.diffOf(entry) });
   const book = new DialogBook({
-    ledger: deps.ledger,
-    clock: deps.clock,
+    ledger,
+    clock,
     version: identity.version,
     recorded: (...told) => projection.recorded(...told),
+    alsoRecorded: (entries) => entries.forEach((entry) => editBook.fold(entry)),
   });
   const saving = new Saving(deps);
   const present = new Present(store, saving);
   const queue = createQueue();
-  const shared = { ...deps, root: identity.root, book, saving, present, queue };
+  const skippedAt = (commit: string) => book.skippedAt(commit);
+  const shared = {
+    ...deps,
+    ...{ root: identity.root, config, contents, accounts, claims, editBook },
+    ...{ book, saving, present, queue, skippedAt },
+  };
   const dialogs = new Dialogs({ ...shared, newId: deps.newDialogId });
-  const checkpoints = new Checkpoints({ ...shared, dialogs, tidy: createTidying(store, deps.log) });
+  const checkpoints = new Checkpoints({ ...shared, dialogs, tidy: createTidying(store, log) });
   const diffs = new Diffs({ ...shared, dialogs, checkpoints });
+  const edits = new Edits({
+    ...shared,
+    dialogs,
+    unsaved: (dialog) => saving.pending(book.get(dialog)),
+    edited: (entries: readonly LedgerEntry[], told: readonly Account[]) =>
+      projection.edited(book, entries, told),
+  });
+  const unknown = new Unknown(shared);
   const restores = new Restores({
     ...shared,
     dialogs,
     checkpoints,
-    skippedAt: (commit) => book.skippedAt(commit),
+    requireFree: (paths) => edits.requireFree(paths),
+    isEdited: () => edits.open > 0,
   });
   const sessions = new Sessions({ ...shared, dialogs, checkpoints, diffs, restores });
+  const blame = new Blame(shared);
+
+  /** Edits that were open when the daemon ended: theirs is what nobody else explains. */
+  function reopenEdits(): void {
+    for (const { facts, before } of editBook.open()) {
+      claims.table.open(new OpenEdit(facts, before));
+    }
+    for (const { path, expected } of claims.known.list()) claims.table.touch(path, expected);
+  }
 
   return {
-    book,
-    dialogs,
-    checkpoints,
-    diffs,
-    restores,
-    sessions,
+    ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
 
     /** Reads the ledger and mends what a crash left. Verbs may be called when it is done. */
-    open: (): Promise<void> =>
-      queue.open(async () => {
-        await book.load();
+    async open(): Promise<void> {
+      await queue.open(async () => {
+        await replay(ledger, (entry) => {
+          book.fold(entry);
+          editBook.fold(entry);
+        });
         await watcher.settle();
-        await recover({ book, store, restores, sessions, log: deps.log });
+        await recover({ book, store, restores, sessions, log });
+        await explainedSince({ ledger, book, saving, claims });
+        reopenEdits();
         projection.writeIndex(book);
         await projection.catchUp(book);
-      }),
+      });
+      for (const edit of claims.table.list()) await edits.leave(edit, 'the daemon ended');
+    },
 
-    close: (): void => projection.writeIndex(book),
+    close: (): void => {
+      edits.close();
+      projection.writeIndex(book);
+    },
   };
 }

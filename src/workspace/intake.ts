@@ -1,29 +1,22 @@
 import type { Config } from '../core/config.js';
 import type { PublishedEvent } from '../core/events.js';
-import { createPathMatch } from '../core/path-match.js';
 import type { ChangeBatch, FileChange, Watcher } from '../core/watching.js';
+import type { Claims } from './claims.js';
 import type { EventStream } from './event-stream.js';
 
 /** More than anybody reads in one event; the total is always told. */
 const MOST_LISTED = 200;
 
 /** Turns what the watcher notices into events. */
-export function publishChanges(watcher: Watcher, events: EventStream, config: () => Config): void {
-  let patterns: readonly string[] = [];
-  let isExcluded = createPathMatch(patterns);
-
-  function isReported({ path, origin, echo }: FileChange): boolean {
-    const { excludeFromChecking } = config();
-    if (excludeFromChecking !== patterns) {
-      patterns = excludeFromChecking;
-      isExcluded = createPathMatch(patterns);
-    }
-    // A rule that now lets a file in changed nothing, and our own writes are no news.
-    return origin !== 'rules' && !echo && !isExcluded(path);
-  }
-
+export function publishChanges(
+  watcher: Watcher,
+  events: EventStream,
+  { claims, config }: { readonly claims: Claims; readonly config: () => Config },
+): void {
   watcher.onChange((batch) => {
-    const unknown = config().enableUnknownChangeDetection ? batch.changes.filter(isReported) : [];
+    const unclaimed = claims.take(batch);
+    const isChecked = config().enableUnknownChangeDetection;
+    const unknown = isChecked ? unclaimed.filter(({ path }) => !claims.isExcluded(path)) : [];
     if (unknown.length > 0) events.publish(unknownChange(unknown));
     const tracking = trackingChange(batch);
     if (tracking !== undefined) events.publish(tracking);
@@ -32,7 +25,7 @@ export function publishChanges(watcher: Watcher, events: EventStream, config: ()
 }
 
 /** One event for everything that was noticed together: a checkout is one thing, not a thousand. */
-function unknownChange(changes: readonly FileChange[]): PublishedEvent {
+export function unknownChange(changes: readonly FileChange[]): PublishedEvent {
   return {
     type: 'unknown_change',
     origin: changes[0]?.origin,

@@ -1,5 +1,5 @@
 import type { Path } from '../core/model.js';
-import type { ChangeBatch, FileState, KnownEntry } from '../core/watching.js';
+import { sameState, type ChangeBatch, type FileState, type KnownEntry } from '../core/watching.js';
 
 /** What a path was in the last checkpoint: a state, absent, or not known from here. */
 type AtTip = FileState | null | 'unknown';
@@ -36,8 +36,7 @@ export class Pending {
       const atTip = this.#paths.get(path);
       if (atTip === undefined) this.#paths.set(path, before ?? null);
       // Back to what the checkpoint has: nothing is pending any more.
-      else if (atTip !== 'unknown' && sameState(atTip ?? undefined, after))
-        this.#paths.delete(path);
+      else if (atTip !== 'unknown' && sameState(atTip, after)) this.#paths.delete(path);
     }
     for (const path of batch.untracked)
       if (!this.#paths.has(path)) this.#paths.set(path, 'unknown');
@@ -58,13 +57,8 @@ export class Pending {
   taken(changes: readonly PendingChange[], known: (path: Path) => KnownEntry | undefined): void {
     for (const { path, after } of changes) {
       const now = known(path);
-      if (sameState(after ?? undefined, now)) this.#paths.delete(path);
+      if (sameState(after, now)) this.#paths.delete(path);
       else this.#paths.set(path, after);
     }
   }
-}
-
-function sameState(a: FileState | undefined, b: FileState | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return a.hash === b.hash && a.mode === b.mode;
 }

@@ -2,7 +2,7 @@ import type { DialogState } from '../core/dialogs.js';
 import type { CommitId, Path } from '../core/model.js';
 import type { Difference } from '../core/restore-plan.js';
 import type { CheckpointStore } from '../core/store.js';
-import type { FileState } from '../core/watching.js';
+import { sameState } from '../core/watching.js';
 import type { Saving } from './saving.js';
 import { toDifferences } from './tree-moves.js';
 
@@ -28,13 +28,9 @@ export class Present {
       const from = after === null ? null : { mode: after.mode, hash: after.hash };
       const difference = found.get(path);
       const to = difference === undefined ? before : difference.to;
-      if (same(from, to)) found.delete(path);
+      if (sameState(from, to)) found.delete(path);
       else found.set(path, { path, from, to });
     }
     return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   }
-}
-
-function same(a: FileState | null, b: FileState | null): boolean {
-  return a?.hash === b?.hash && a?.mode === b?.mode;
 }

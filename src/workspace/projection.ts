@@ -9,6 +9,7 @@ import type { Journal, JournalFacts } from '../core/journal.js';
 import type { Ledger, LedgerEntry } from '../core/ledger.js';
 import type { DialogId } from '../core/model.js';
 import type { Clock, Log, SmallFile } from '../core/ports.js';
+import type { Account } from './accounts.js';
 import type { DialogBook, Told } from './dialog-book.js';
 import { toIndexEntry } from './dialogs.js';
 
@@ -21,6 +22,8 @@ export interface ProjectionDeps {
   readonly metadata: (dialog: DialogId) => SmallFile;
   readonly clock: Clock;
   readonly log: Log;
+  /** The text of an edit, made again from the contents. */
+  readonly diffOf: (entry: LedgerEntry) => Promise<string | null>;
 }
 
 const PAGE = 5_000;
@@ -53,6 +56,22 @@ export class Projection {
     for (const entry of entries) {
       this.#deps.journal.project(dialog, { ...factsOf(state, entry), after: before });
       before = entry.seq;
+    }
+  }
+
+  /** To be called after an edit was recorded: one row for each file it changed. */
+  edited(book: DialogBook, entries: readonly LedgerEntry[], accounts: readonly Account[]): void {
+    for (const entry of entries.filter(isFileEdit)) {
+      const dialog = entry.dialog_id as DialogId;
+      const state = book.list().find(({ id }) => id === dialog);
+      if (state === undefined) continue;
+      const after = book.lastSeq(dialog);
+      book.fold(entry);
+      const path = entry.files.at(-1);
+      const diff = accounts.find((account) => account.path === path)?.diff ?? null;
+      const { seq, ts } = entry;
+      const fileEdits = [fileEditOf(state, entry, diff)];
+      this.#deps.journal.project(dialog, { seq, at: ts, after, fileEdits });
     }
   }
 
@@ -102,7 +121,12 @@ export class Projection {
     for (let after = 0; ;) {
       const entries = await this.#deps.ledger.read({ after, limit: PAGE });
       for (const entry of entries.filter(({ dialog_id: id }) => id === dialog)) {
-        const fact = entry['fact'] as DialogFact;
+        if (state !== undefined && isFileEdit(entry)) {
+          const fileEdits = [fileEditOf(state, entry, await this.#deps.diffOf(entry))];
+          facts.push({ seq: entry.seq, at: entry.ts, fileEdits });
+        }
+        const fact = entry['fact'] as DialogFact | undefined;
+        if (fact === undefined) continue;
         if (fact.what === 'created') state = createDialogState(dialog, entry.ts, fact);
         if (state === undefined) continue;
         state = applyFact(state, entry.ts, fact);
@@ -113,6 +137,20 @@ export class Projection {
       after = last.seq;
     }
   }
+}
+
+/** A line that tells of one file which an edit of its dialog changed. */
+function isFileEdit(entry: LedgerEntry): boolean {
+  return entry['told'] !== undefined && entry.dialog_id !== null;
+}
+
+function fileEditOf(state: DialogState, entry: LedgerEntry, diff: string | null) {
+  return {
+    file: entry.files.at(-1) ?? '',
+    diff,
+    checkpoint: state.tip,
+    message_index: state.messages === 0 ? null : state.messages - 1,
+  };
 }
 
 function factsOf(state: DialogState, entry: LedgerEntry): JournalFacts {

@@ -3,9 +3,10 @@ import { SmithyError } from '../core/errors.js';
 import type { CommitId, Path } from '../core/model.js';
 import { isChosen } from '../core/restore-plan.js';
 import { toPath } from '../core/paths.js';
-import type { SmallFile } from '../core/ports.js';
+import type { Clock, SmallFile } from '../core/ports.js';
 import type { CheckpointStore, Commit } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
+import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
@@ -14,6 +15,7 @@ import type { Present } from './present.js';
 import type { Queue } from '../core/queue.js';
 import {
   applyMove,
+  nothingMoved,
   planMove,
   summarisePlan,
   toDifferences,
@@ -32,6 +34,10 @@ export interface RestoreDeps extends MoveDeps {
   readonly events: EventStream;
   readonly queue: Queue;
   readonly present: Present;
+  readonly clock: Clock;
+  /** Refuses when one of the paths is being edited. */
+  readonly requireFree: (paths: readonly Path[]) => void;
+  readonly isEdited: () => boolean;
   /** What is being done to the tree, so that a crash in between can be mended. */
   readonly intent: SmallFile;
 }
@@ -121,13 +127,14 @@ export class Restores {
     const { intent, book, checkpoints } = this.#deps;
     const { commit, paths, trail } = target;
     intent.write({ what, dialog: dialog.id, target: commit, paths, trail } satisfies Intent);
-    const all: Moved = { restored: [], deleted: [], skipped: [], raced: false };
+    const all = nothingMoved();
     let present = dialog;
     for (let round = 1; ; round++) {
       const plan = await planMove(this.#deps, this.#move(present, target));
       const moved = await applyMove(this.#deps, plan);
       all.restored.push(...moved.restored);
       all.deleted.push(...moved.deleted);
+      all.changes.push(...moved.changes);
       if (!moved.raced || round === MOST_ROUNDS) {
         return { ...all, skipped: moved.skipped, raced: moved.raced };
       }
@@ -135,6 +142,13 @@ export class Restores {
       await checkpoints.save(present, SAFETY);
       present = book.get(dialog.id);
     }
+  }
+
+  /** @throws SmithyError RESTORE_BLOCKED when somebody edits what would change. */
+  async requireFree(dialog: DialogState, { commit, paths }: Target): Promise<void> {
+    if (!this.#deps.isEdited()) return;
+    const differences = await this.#deps.present.differencesTo(dialog, commit);
+    this.#deps.requireFree(differences.map(({ path }) => path).filter(isChosen(paths)));
   }
 
   /** After the files: the state is what the ledger says, and nothing is left to mend. */
@@ -176,6 +190,7 @@ export class Restores {
 
   async #moveTo(before: DialogState, target: Target): Promise<RestoreAnswer> {
     const { checkpoints, book } = this.#deps;
+    await this.requireFree(before, target);
     const safety = await checkpoints.save(before, SAFETY);
     const answer = await this.#finishMove(book.get(before.id), target);
     return { ...answer, safety_checkpoint: safety.isNew ? safety.commit : null };
@@ -192,6 +207,7 @@ export class Restores {
       (commit) => ({
         fact: { what: 'moved', trail: trailAfter(commit) },
         line: { restored_to: target.commit, files: [...moved.restored, ...moved.deleted] },
+        changes: restoredLines(moved.changes, dialogVoice(now, this.#deps.clock)),
       }),
     );
     this.done();

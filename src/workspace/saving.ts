@@ -32,6 +32,8 @@ export interface Saved {
   /** False: the tip was what is on disk already. */
   readonly isNew: boolean;
   readonly skipped: readonly SkippedEntry[];
+  /** Against the tip before. */
+  readonly changes: readonly PendingChange[];
 }
 
 interface OpenDialog {
@@ -115,7 +117,7 @@ export class Saving {
     const changed = countChanges(changes);
     const isSame = changes.length === 0 && emptyFolders === open.emptyFolders;
     if (isSame && !request.always && place.tip !== null) {
-      return { commit: place.tip, changed, isNew: false, skipped };
+      return { commit: place.tip, changed, isNew: false, skipped, changes: [] };
     }
     const commit = await store.commit({
       dialog: place.dialog,
@@ -137,7 +139,7 @@ export class Saving {
     });
     open.pending.taken(changes, known);
     open.emptyFolders = emptyFolders;
-    return { commit, changed, isNew: true, skipped };
+    return { commit, changed, isNew: true, skipped, changes };
   }
 
   async #contents(changes: readonly PendingChange[], isFirst: boolean): Promise<FileChange[]> {

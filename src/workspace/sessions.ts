@@ -3,6 +3,7 @@ import type { Clock } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
 import type { ChangedFile, Diffs } from './diffs.js';
+import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
@@ -87,6 +88,7 @@ export class Sessions {
     await settled(watcher);
     return queue.run(async () => {
       const before = await dialogs.wanted(given);
+      await this.#deps.restores.requireFree(before, { commit: before.approved });
       await checkpoints.save(before, { kind: 'auto_save', message: PENDING, always: false });
       return this.finishReset(book.get(before.id));
     });
@@ -94,12 +96,13 @@ export class Sessions {
 
   /** The part of a reset that a killed daemon may have left undone; the work is saved already. */
   async finishReset(dialog: DialogState) {
-    const { restores, store, book, saving, events } = this.#deps;
+    const { restores, store, book, saving, events, clock } = this.#deps;
     const moved = await restores.bring(dialog, { commit: dialog.approved }, 'reset');
     const session = nextSessionName(dialog);
     await store.setBranches(dialog.id, [{ name: session, to: dialog.approved, expected: null }]);
     const fact = { what: 'reset', tip: dialog.approved, session } as const;
-    await book.record(dialog.id, [{ fact, line: { session: activeSession(dialog).name } }]);
+    const lines = restoredLines(moved.changes, dialogVoice(dialog, clock));
+    await book.record(dialog.id, [{ fact, line: { session: activeSession(dialog).name } }], lines);
     saving.forget(dialog.id);
     restores.done();
     events.publish({

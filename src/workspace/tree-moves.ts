@@ -1,3 +1,4 @@
+import type { Span } from '../core/edits.js';
 import { ignoredAt } from '../core/ignored-at.js';
 import type { CommitId, Hash, Path } from '../core/model.js';
 import { planRestore, type Difference, type Step } from '../core/restore-plan.js';
@@ -37,6 +38,8 @@ export interface Moved {
   readonly restored: string[];
   readonly deleted: string[];
   readonly skipped: Skipped[];
+  /** What was there and what is there now, for each path written or deleted. */
+  readonly changes: Span[];
   /** Somebody wrote them between saving and writing: save again, then try again. */
   readonly raced: boolean;
 }
@@ -71,7 +74,7 @@ export async function applyMove(deps: MoveDeps, { steps, spared }: MovePlan): Pr
   try {
     const outcomes = await files.apply(steps, (hash: Hash) => store.readBlob(hash));
     await watcher.settle();
-    return summarise(outcomes, spared);
+    return summarise(steps, outcomes, spared);
   } finally {
     for (const silence of silences) silence();
   }
@@ -85,12 +88,22 @@ export function summarisePlan({ steps, spared }: MovePlan): Moved {
       .map(({ path }) => path),
     deleted: steps.filter(({ kind }) => kind === 'delete').map(({ path }) => path),
     skipped: [...spared],
+    changes: [],
     raced: false,
   };
 }
 
-function summarise(outcomes: readonly Outcome[], spared: readonly Skipped[]): Moved {
-  const moved: Moved = { restored: [], deleted: [], skipped: [...spared], raced: false };
+export function nothingMoved(): Moved {
+  return { restored: [], deleted: [], skipped: [], changes: [], raced: false };
+}
+
+function summarise(
+  steps: readonly Step[],
+  outcomes: readonly Outcome[],
+  spared: readonly Skipped[],
+): Moved {
+  const moved: Moved = { ...nothingMoved(), skipped: [...spared] };
+  const done = new Set<Path>();
   let raced = false;
   for (const outcome of outcomes) {
     const isFile = outcome.kind !== 'make_folder' && outcome.kind !== 'remove_folder';
@@ -99,8 +112,17 @@ function summarise(outcomes: readonly Outcome[], spared: readonly Skipped[]): Mo
       if (outcome.reason === 'changed_meanwhile') raced = true;
     } else if (isFile && outcome.result === 'restored') moved.restored.push(outcome.path);
     else if (isFile && outcome.result === 'deleted') moved.deleted.push(outcome.path);
+    if (isFile && outcome.result !== 'skipped') done.add(outcome.path);
   }
-  return { ...moved, raced };
+  const changes = steps.flatMap((step) => (done.has(step.path) ? changeOf(step) : []));
+  return { ...moved, changes, raced };
+}
+
+function changeOf(step: Step): Span[] {
+  if (!('expect' in step)) return [];
+  const { path, expect: before } = step;
+  const after = 'hash' in step ? { hash: step.hash, mode: step.mode } : null;
+  return [{ path, before, after }];
 }
 
 /** A rename is a file gone and a file come. */

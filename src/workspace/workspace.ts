@@ -17,7 +17,7 @@ export function createWorkspace(deps: WorkspaceDeps) {
   const { identity, clock, settings, watcher, events } = deps;
   const startedAt = clock.monotonic();
   const history = createHistory(deps);
-  publishChanges(watcher, events, () => settings.config());
+  publishChanges(watcher, events, { claims: history.claims, config: () => settings.config() });
   settings.onChange((config) => watcher.reconfigure(config));
 
   const uptime = (): number => Math.round(clock.monotonic() - startedAt);
@@ -46,7 +46,7 @@ export function createWorkspace(deps: WorkspaceDeps) {
         nested_repositories: health.nestedRepositories.slice(0, MOST_LISTED),
         nested_roots: health.nestedRoots.slice(0, MOST_LISTED),
       },
-      edits_open: 0,
+      edits_open: history.edits.open,
       ledger: deps.ledger.stats(),
       store: { bytes, objects, packs, limit_bytes: settings.config().store.limitBytes },
       memory_bytes: deps.memoryBytes(),

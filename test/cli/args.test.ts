@@ -8,6 +8,7 @@ const PAINT: CliCommand = {
   method: 'paint_wall',
   summary: 'Paints a wall.',
   switches: {},
+  fixed: {},
   positional: ['wall_id', 'tools'],
   flags: [
     { name: 'wall-id', field: 'wall_id', type: 'string', required: true },

@@ -21,3 +21,22 @@ export const restoreAnswer = z.object({
   kept: z.array(z.string()),
   skipped,
 });
+
+export const filesToEdit = z.array(z.string().min(1).max(4096)).min(1).max(10_000);
+
+export const strategy = z.enum(['strict', 'reject', 'warn', 'auto-integrate', 'integrate']);
+
+export const unknownResult = z.object({
+  hasUnknownChanges: z.boolean(),
+  unknownChanges: z.array(
+    z.object({
+      filePath: z.string(),
+      changeType: z.enum(['modified', 'created', 'deleted']),
+      expectedHash: z.string().nullable(),
+      actualHash: z.string().nullable(),
+      diff: z.string().optional(),
+    }),
+  ),
+  affectedFiles: z.array(z.string()),
+  generatedDiff: z.string().optional(),
+});

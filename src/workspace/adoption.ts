@@ -1,0 +1,71 @@
+import { activeSession, type DialogState } from '../core/dialogs.js';
+import type { Span } from '../core/edits.js';
+import { toResults } from '../core/file-results.js';
+import type { NewEvent } from '../core/ledger.js';
+import type { Path } from '../core/model.js';
+import type { Clock } from '../core/ports.js';
+import { summaryLines, type Voice } from './accounts.js';
+import { stateOf, type Claims } from './claims.js';
+import type { PendingChange } from './pending.js';
+
+/** Work of others that a checkpoint has taken in: its lines, and what to do once they are written. */
+export interface Adoption {
+  readonly lines: readonly NewEvent[];
+  done(): void;
+}
+
+interface AdoptOptions {
+  readonly voice: Voice;
+  /** Paths that have changed again since. */
+  readonly stillPending?: ReadonlySet<Path>;
+}
+
+/**
+ * A checkpoint holds whatever is on disk, so from then on that is known. What no edit claims is
+ * written down as somebody's work.
+ */
+export function adopt(
+  claims: Claims,
+  taken: readonly PendingChange[],
+  { voice, stillPending = new Set() }: AdoptOptions,
+): Adoption {
+  const inCommit = new Map(taken.map(({ path, after }) => [path, stateOf(after ?? undefined)]));
+  const spans = claims.unexplained().flatMap(({ path, expected, actual }): Span[] => {
+    const committed = inCommit.get(path);
+    if (committed === undefined && stillPending.has(path)) return [];
+    return [{ path, before: expected, after: committed === undefined ? actual : committed }];
+  });
+  return {
+    lines: summaryLines(toResults(spans), voice),
+    done: () => {
+      for (const { path, after } of spans) claims.known.explain(path, after);
+    },
+  };
+}
+
+/** Where in the history something is written down. */
+interface Place {
+  readonly dialog_id: string | null;
+  readonly session: string | null;
+}
+
+export function unknownVoice(place: Place, clock: Clock): Voice {
+  const author = { name: 'unknown', version: null, kind: 'unknown' };
+  return { by: 'unknown', author, ts: new Date(clock.now()).toISOString(), ...place };
+}
+
+/** What a dialog did itself: restores and resets. */
+export function dialogVoice(dialog: DialogState, clock: Clock): Voice {
+  const author = { name: dialog.id, version: null, kind: 'dialog' };
+  const ts = new Date(clock.now()).toISOString();
+  return { by: `dialog:${dialog.id}`, author, ts, ...placeOf(dialog) };
+}
+
+/** The lines of files that we put in their place ourselves. */
+export function restoredLines(changes: readonly Span[], voice: Voice): NewEvent[] {
+  return summaryLines(toResults(changes), voice).map((line) => ({ ...line, restored: true }));
+}
+
+export function placeOf(dialog: DialogState): Place {
+  return { dialog_id: dialog.id, session: activeSession(dialog).name };
+}

@@ -1,0 +1,80 @@
+import type { Config } from '../core/config.js';
+import { EditTable } from '../core/edits.js';
+import { KnownState, type Unexplained } from '../core/known-state.js';
+import type { Path } from '../core/model.js';
+import { createPathMatch } from '../core/path-match.js';
+import type { ChangeBatch, FileChange, FileState, KnownEntry, Watcher } from '../core/watching.js';
+import type { PendingChange } from './pending.js';
+
+/** Decides for every change whose it is: an edit's, our own, or nobody's. */
+export class Claims {
+  readonly table = new EditTable();
+  readonly known: KnownState;
+  readonly #config: () => Config;
+  #patterns: readonly string[] = [];
+  #isExcluded = createPathMatch([]);
+
+  constructor(watcher: Pick<Watcher, 'get'>, config: () => Config) {
+    this.known = new KnownState((path) => watcher.get(path));
+    this.#config = config;
+  }
+
+  /** Takes a batch in; answers the changes that nobody claims. */
+  take({ changes, untracked }: ChangeBatch): FileChange[] {
+    for (const path of untracked) this.known.forget(path);
+    return changes.filter((change) => this.#isUnclaimed(change));
+  }
+
+  /** Content that nobody can explain, as far as it is to be checked. */
+  unknown(paths?: Iterable<Path>): Unexplained[] {
+    if (!this.#config().enableUnknownChangeDetection) return [];
+    return this.unexplained(paths).filter(({ path }) => !this.isExcluded(path));
+  }
+
+  /** The same without regard to what is to be checked: what a checkpoint takes in. */
+  unexplained(paths?: Iterable<Path>): Unexplained[] {
+    const found =
+      paths === undefined
+        ? this.known.list()
+        : [...new Set(paths)].flatMap((path) => this.known.get(path) ?? []);
+    return found
+      .filter(({ path }) => this.table.claimant(path) === undefined)
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  isExcluded(path: Path): boolean {
+    const { excludeFromChecking } = this.#config();
+    if (excludeFromChecking !== this.#patterns) {
+      this.#patterns = excludeFromChecking;
+      this.#isExcluded = createPathMatch(excludeFromChecking);
+    }
+    return this.#isExcluded(path);
+  }
+
+  /**
+   * Begins anew from what was written down: the last checkpoint holds what could be explained
+   * then, and the lines after it say what was explained since.
+   */
+  restart(pending: readonly PendingChange[], later: ReadonlyMap<Path, FileState | null>): void {
+    for (const { path } of this.known.list()) this.known.forget(path);
+    for (const { path, before } of pending) this.known.explain(path, before);
+    for (const [path, state] of later) this.known.explain(path, state);
+  }
+
+  #isUnclaimed(change: FileChange): boolean {
+    const { path, before, after, origin, echo } = change;
+    // A rule that now lets a file in changed nothing, and what we wrote ourselves we can explain.
+    if (origin === 'rules' || echo) {
+      this.known.explain(path, after ?? null);
+      return false;
+    }
+    if (this.table.touch(path, before ?? null)) return false;
+    this.known.note(change);
+    return true;
+  }
+}
+
+/** The part of an entry that is its state. */
+export function stateOf(entry: KnownEntry | undefined): FileState | null {
+  return entry === undefined ? null : { hash: entry.hash, mode: entry.mode };
+}

@@ -1,0 +1,80 @@
+import { SmithyError } from '../core/errors.js';
+import type { Hash, Path } from '../core/model.js';
+import type { CheckpointStore, NewBlob } from '../core/store.js';
+import type { FileSide } from '../core/text-diff.js';
+import type { TreeWriter } from '../core/tree-writer.js';
+import type { FileState } from '../core/watching.js';
+
+/** What was read a moment ago is asked for again: saved, then compared. */
+const REMEMBERED_BYTES = 16 * 1024 * 1024;
+const LARGEST_REMEMBERED = 1024 * 1024;
+
+/** The bytes of a state, wherever they are: in memory, on the disk, in the store. */
+export class Contents {
+  readonly #store: Pick<CheckpointStore, 'has' | 'readBlob'>;
+  readonly #files: Pick<TreeWriter, 'readFile'>;
+  readonly #remembered = new Map<Hash, Uint8Array>();
+  #bytes = 0;
+
+  constructor(
+    store: Pick<CheckpointStore, 'has' | 'readBlob'>,
+    files: Pick<TreeWriter, 'readFile'>,
+  ) {
+    this.#store = store;
+    this.#files = files;
+  }
+
+  /**
+   * @throws SmithyError STALE_READ when the content is neither on disk any more nor in the store;
+   *   `data.path` names it.
+   */
+  async read(path: Path, { hash }: FileState): Promise<Uint8Array> {
+    const known = this.#remembered.get(hash);
+    if (known !== undefined) return known;
+    const content = (await this.#fromDisk(path, hash)) ?? (await this.#fromStore(hash));
+    if (content === undefined) {
+      throw new SmithyError('STALE_READ', `${path} is gone or keeps changing.`, { data: { path } });
+    }
+    this.#remember(hash, content);
+    return content;
+  }
+
+  /** By its hash alone: from memory or the store. */
+  async stored(hash: Hash): Promise<Uint8Array | undefined> {
+    return this.#remembered.get(hash) ?? this.#fromStore(hash);
+  }
+
+  async side(path: Path, state: FileState | null): Promise<FileSide | null> {
+    if (state === null) return null;
+    return { mode: state.mode, content: await this.read(path, state) };
+  }
+
+  /** For the store: read when it is written. */
+  blob(path: Path, state: FileState): NewBlob {
+    return { hash: state.hash, content: () => this.read(path, state) };
+  }
+
+  async #fromStore(hash: Hash): Promise<Uint8Array | undefined> {
+    const has = await this.#store.has([hash]);
+    return has.has(hash) ? this.#store.readBlob(hash) : undefined;
+  }
+
+  async #fromDisk(path: Path, hash: Hash): Promise<Uint8Array | undefined> {
+    const file = await this.#files.readFile(path).catch((error: unknown) => {
+      if (error instanceof SmithyError && error.code === 'BUSY') return null;
+      throw error;
+    });
+    return file?.hash === hash ? file.content : undefined;
+  }
+
+  #remember(hash: Hash, content: Uint8Array): void {
+    if (content.length > LARGEST_REMEMBERED) return;
+    this.#remembered.set(hash, content);
+    this.#bytes += content.length;
+    for (const [oldest, bytes] of this.#remembered) {
+      if (this.#bytes <= REMEMBERED_BYTES) break;
+      this.#remembered.delete(oldest);
+      this.#bytes -= bytes.length;
+    }
+  }
+}

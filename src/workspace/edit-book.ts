@@ -1,0 +1,142 @@
+import type { EditFacts } from '../core/edits.js';
+import { SmithyError } from '../core/errors.js';
+import type { Ledger, LedgerEntry, NewEvent } from '../core/ledger.js';
+import type { EditId, Path } from '../core/model.js';
+import type { Clock } from '../core/ports.js';
+import { resolveId } from '../core/resolve-id.js';
+import type { FileState } from '../core/watching.js';
+
+/** What a ledger line says about an edit. `passed_on`: part of it, and it goes on. */
+export type EditEnd = 'finalized' | 'aborted' | 'incomplete';
+export type EditNote =
+  | {
+      readonly what: 'started';
+      readonly id: EditId;
+      readonly facts: EditFacts;
+      readonly before: readonly (readonly [Path, FileState | null])[];
+      readonly newFolders: readonly Path[];
+    }
+  | { readonly what: 'passed_on' | EditEnd; readonly id: EditId };
+
+/** An edit as its lines tell it. */
+export interface EditRecord {
+  readonly facts: EditFacts;
+  readonly before: ReadonlyMap<Path, FileState | null>;
+  readonly newFolders: readonly Path[];
+  /** Lines with its changes, in order. */
+  readonly lines: number[];
+  /** Undefined while it is open. */
+  end: EditEnd | undefined;
+  endedAt: number;
+}
+
+export interface EditBookDeps {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+}
+
+/** Enough for any caller to repeat a call whose answer was lost. */
+const MOST_REMEMBERED = 1_000;
+/** How long an edit that nobody ended can still be settled. */
+const SETTLE_MS = 24 * 60 * 60 * 1_000;
+
+/** All edits as the ledger tells them, and where the ledger speaks of which path. */
+export class EditBook {
+  readonly #deps: EditBookDeps;
+  readonly #records = new Map<EditId, EditRecord>();
+  readonly #requests = new Map<string, EditId>();
+  readonly #lines = new Map<Path, number[]>();
+
+  constructor(deps: EditBookDeps) {
+    this.#deps = deps;
+  }
+
+  /** All of them on the disk in one go, then in memory. */
+  async append(events: readonly NewEvent[]): Promise<LedgerEntry[]> {
+    const entries = await this.#deps.ledger.append(events);
+    for (const entry of entries) this.fold(entry);
+    return entries;
+  }
+
+  fold(entry: LedgerEntry): void {
+    const note = entry['edit'] as EditNote | undefined;
+    if (note !== undefined) this.#note(note, entry);
+    if (entry['by'] === undefined) return;
+    for (const { path } of entry.changes) {
+      const lines = this.#lines.get(path as Path);
+      if (lines === undefined) this.#lines.set(path as Path, [entry.seq]);
+      else if (lines.at(-1) !== entry.seq) lines.push(entry.seq);
+    }
+  }
+
+  /** Positions of the lines that tell of changes to a path. */
+  linesOf(path: Path): readonly number[] {
+    return this.#lines.get(path) ?? [];
+  }
+
+  async entry(seq: number): Promise<LedgerEntry | undefined> {
+    return (await this.#deps.ledger.read({ after: seq - 1, limit: 1 }))[0];
+  }
+
+  /** Edits without an end: of this run, or of one that was cut off. */
+  open(): EditRecord[] {
+    return [...this.#records.values()].filter(({ end }) => end === undefined);
+  }
+
+  /** Ended by time or by a crash, and still waiting for somebody to say what became of them. */
+  incomplete(): EditRecord[] {
+    return [...this.#records.values()].filter((record) => this.#canBeSettled(record));
+  }
+
+  byRequest(requestId: string): EditRecord | undefined {
+    const id = this.#requests.get(requestId);
+    return id === undefined ? undefined : this.#records.get(id);
+  }
+
+  /** By id or its beginning. @throws SmithyError EDIT_NOT_FOUND, AMBIGUOUS_ID */
+  find(given: string): EditRecord {
+    const known = this.#records.keys();
+    const id = resolveId({ what: 'edit', given, known, missing: 'EDIT_NOT_FOUND' });
+    const record = this.#records.get(id as EditId);
+    if (record === undefined) throw new Error(`edit ${id} was resolved and is not there`);
+    if (record.end === 'incomplete' && !this.#canBeSettled(record)) {
+      throw new SmithyError('EDIT_NOT_FOUND', `The edit ${given} ended more than a day ago.`, {
+        hint: 'Its changes stay; use `smithyd restore` to go back.',
+        data: { id: given, near: [] },
+      });
+    }
+    return record;
+  }
+
+  #canBeSettled({ end, endedAt }: EditRecord): boolean {
+    return end === 'incomplete' && this.#deps.clock.now() - endedAt < SETTLE_MS;
+  }
+
+  #note(note: EditNote, { seq, ts, changes }: LedgerEntry): void {
+    if (note.what === 'started') {
+      const { facts, newFolders } = note;
+      const before = new Map(note.before);
+      const record = { facts, before, newFolders, lines: [], end: undefined, endedAt: 0 };
+      this.#records.set(note.id, record);
+      if (facts.requestId !== null) this.#requests.set(facts.requestId, note.id);
+      return;
+    }
+    const record = this.#records.get(note.id);
+    if (record === undefined) return;
+    if (changes.length > 0) record.lines.push(seq);
+    if (note.what === 'passed_on') return;
+    record.end = note.what;
+    record.endedAt = Date.parse(ts);
+    this.#trim();
+  }
+
+  #trim(): void {
+    if (this.#records.size <= MOST_REMEMBERED) return;
+    for (const [id, record] of this.#records) {
+      if (this.#records.size <= MOST_REMEMBERED) return;
+      if (record.end === undefined || this.#canBeSettled(record)) continue;
+      this.#records.delete(id);
+      if (record.facts.requestId !== null) this.#requests.delete(record.facts.requestId);
+    }
+  }
+}

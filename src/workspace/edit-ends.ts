@@ -1,0 +1,151 @@
+import type { OpenEdit, Span } from '../core/edits.js';
+import { toResults, type FileResult } from '../core/file-results.js';
+import type { LedgerEntry, NewEvent } from '../core/ledger.js';
+import type { Path } from '../core/model.js';
+import { linesFor, type Account } from './accounts.js';
+import { stateOf } from './claims.js';
+import { fromLine, toEditedFile, type EditAnswer } from './edit-answer.js';
+import type { EditEnd, EditRecord } from './edit-book.js';
+import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
+import { unknownChange } from './intake.js';
+
+export interface EditEndDeps extends EditDeps {
+  /** Tells the journal what was edited. */
+  readonly edited: (entries: readonly LedgerEntry[], accounts: readonly Account[]) => void;
+}
+
+interface Ended {
+  readonly accounts: readonly Account[];
+  readonly entries: readonly LedgerEntry[];
+  readonly skipped: readonly { path: string; reason: string }[];
+}
+
+/** What an edit did goes into the ledger, under its name. */
+export class EditEnds {
+  readonly #deps: EditEndDeps;
+
+  constructor(deps: EditEndDeps) {
+    this.#deps = deps;
+  }
+
+  async finalize(edit: OpenEdit, rationale: string | undefined): Promise<EditAnswer> {
+    const { accounts, entries, skipped } = await this.#close(edit, 'finalized', rationale);
+    const passed = await this.#passedOn(edit);
+    return {
+      edit_id: edit.facts.id,
+      files: [...passed, ...accounts.map(toEditedFile)],
+      events: [
+        ...edit.passedOn.map(({ event }) => event),
+        ...entries.filter(({ changes }) => changes.length > 0).map(({ id }) => id),
+      ],
+      skipped: [...skipped],
+    };
+  }
+
+  /** Nobody ended it: what it changed stays, under its name, and anybody can see that. */
+  async leave(edit: OpenEdit, reason: string): Promise<void> {
+    const { accounts } = await this.#close(edit, 'incomplete');
+    const { id, dialog } = edit.facts;
+    this.#deps.events.publish({
+      type: 'edit_incomplete',
+      edit_id: id,
+      dialog_id: dialog,
+      reason,
+      paths: accounts.filter(isChanged).map(({ path }) => path),
+    });
+    this.#deps.log.write('warn', 'an edit was left incomplete', { edit: id, reason });
+  }
+
+  /** Somebody says after all that an incomplete edit was meant as it is. */
+  async confirm({ facts }: EditRecord): Promise<void> {
+    const voice = { ...voiceOf(this.#deps, facts), by: undefined };
+    const edit = { id: facts.id, what: 'finalized' };
+    await this.#deps.editBook.append([{ ...voice, action_type: 'edit_finished', edit }]);
+  }
+
+  #close(edit: OpenEdit, end: EditEnd, rationale?: string): Promise<Ended> {
+    return steadily(this.#deps, async () => {
+      const { accounts: book, claims, editBook } = this.#deps;
+      const { spans, skipped } = await this.#spans(edit);
+      const results = toResults(spans);
+      await book.keep(results.filter(isChanged).map(({ path, after }) => [path, after] as const));
+      const accounts = await book.describe(results);
+      const entries = await editBook.append(this.#lines(edit, accounts, { end, rationale }));
+      claims.table.close(edit);
+      this.#explain(spans);
+      this.#tell(edit, entries, accounts);
+      return { accounts, entries, skipped };
+    });
+  }
+
+  /** Paths whose content cannot be known are left out: absence in our books is no deletion. */
+  async #spans(edit: OpenEdit): Promise<{ spans: Span[]; skipped: Ended['skipped'] }> {
+    const { watcher, files } = this.#deps;
+    const spans: Span[] = [];
+    const skipped: { path: string; reason: string }[] = [];
+    for (const span of edit.spans((path) => stateOf(watcher.get(path)))) {
+      const kind = span.after === null ? await files.kindAt(span.path) : 'nothing';
+      if (kind !== 'file' && kind !== 'special') spans.push(span);
+      else skipped.push({ path: span.path, reason: kind === 'file' ? 'not_readable' : 'special' });
+    }
+    return { spans, skipped };
+  }
+
+  #lines(
+    edit: OpenEdit,
+    accounts: readonly Account[],
+    { end, rationale }: { end: EditEnd; rationale?: string | undefined },
+  ): NewEvent[] {
+    const voice = voiceOf(this.#deps, edit.facts);
+    const spoken = rationale === undefined ? voice : { ...voice, rationale };
+    const note = { id: edit.facts.id, what: end };
+    const lines = linesFor(accounts, spoken, note);
+    if (lines.length > 0 && end === 'finalized') return lines;
+    const action = end === 'incomplete' ? 'edit_incomplete' : 'edit_finished';
+    const files = accounts.map(({ path }) => path);
+    return [...lines, { ...spoken, by: undefined, action_type: action, files, edit: note }];
+  }
+
+  /** What was just accounted for is known; what came after it, while we wrote, is not. */
+  #explain(spans: readonly Span[]): void {
+    const { claims, watcher, events } = this.#deps;
+    const late = spans.filter(({ path, after }) => !claims.known.explain(path, after));
+    const unknown = late.filter(({ path }) => claims.unknown([path]).length > 0);
+    if (unknown.length === 0) return;
+    const changes = unknown.map(({ path, after: before }) => {
+      const after = stateOf(watcher.get(path));
+      const change = after === null ? 'deleted' : before === null ? 'created' : 'modified';
+      return { path, change, ...sides(before, after), origin: 'live', echo: false } as const;
+    });
+    events.publish(unknownChange(changes));
+  }
+
+  #tell(edit: OpenEdit, entries: readonly LedgerEntry[], accounts: readonly Account[]): void {
+    const { events, root } = this.#deps;
+    this.#deps.edited(entries, accounts);
+    for (const { path, diff } of accounts.filter(isChanged)) {
+      events.publish({
+        type: 'file_edit',
+        file: `${root}/${path}`,
+        ...(diff === undefined ? {} : { diff }),
+        dialog_id: edit.facts.dialog,
+        edit_id: edit.facts.id,
+      });
+    }
+  }
+
+  async #passedOn({ passedOn }: OpenEdit) {
+    const entries = await Promise.all(
+      passedOn.map(({ event }) => this.#deps.editBook.entry(Number(event.slice('evt-'.length)))),
+    );
+    return entries.flatMap((entry) => (entry === undefined ? [] : (fromLine(entry) ?? [])));
+  }
+}
+
+function sides(before: Span['before'], after: Span['after']) {
+  return { ...(before === null ? {} : { before }), ...(after === null ? {} : { after }) };
+}
+
+function isChanged({ change }: Pick<FileResult, 'change'> & { readonly path: Path }): boolean {
+  return change !== 'unchanged';
+}

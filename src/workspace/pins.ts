@@ -1,0 +1,29 @@
+import type { DialogFact } from '../core/dialogs.js';
+import type { Ledger, LedgerEntry } from '../core/ledger.js';
+import type { Hash } from '../core/model.js';
+import type { EditNote } from './edit-book.js';
+import { replay } from './replay.js';
+
+/** Contents that the ledger speaks of and that no branch need reach. Those of a deleted dialog go. */
+export async function pinnedBlobs(ledger: Pick<Ledger, 'read'>): Promise<Set<Hash>> {
+  const pins = new Map<string | null, Set<Hash>>();
+  await replay(ledger, (entry) => {
+    const { dialog_id: dialog } = entry;
+    if ((entry['fact'] as DialogFact | undefined)?.what === 'deleted') pins.delete(dialog);
+    const hashes = blobsOf(entry);
+    if (hashes.length === 0) return;
+    const known = pins.get(dialog) ?? new Set();
+    pins.set(dialog, known);
+    for (const hash of hashes) known.add(hash as Hash);
+  });
+  return new Set([...pins.values()].flatMap((hashes) => [...hashes]));
+}
+
+function blobsOf(entry: LedgerEntry): string[] {
+  const found = entry.changes.flatMap(({ before, after }) => [before, after]);
+  const note = entry['edit'] as EditNote | undefined;
+  const before = note?.what === 'started' ? note.before.map(([, state]) => state?.hash) : [];
+  const saved = (entry['saved'] as { hash: string }[] | undefined) ?? [];
+  const all = [...found, ...before, ...saved.map(({ hash }) => hash)];
+  return all.filter((hash) => typeof hash === 'string');
+}

@@ -16,8 +16,7 @@ export async function sendBlob(
 ): Promise<void> {
   const content = await blob.content();
   if (!('chunks' in content)) {
-    const actual = startHash(content.byteLength).update(content).digest('hex');
-    if (actual !== blob.hash) throw stale(path, blob.hash, actual);
+    requireContent(content, blob.hash, path);
     await child.send(`blob\ndata ${content.byteLength}\n`);
     await child.send(content);
     await child.send('\n');
@@ -52,6 +51,12 @@ async function sendChunks(child: ImportChild, source: ContentSource): Promise<st
     await child.send('\n');
   }
   return digest.digest('hex');
+}
+
+/** @throws SmithyError STALE_READ when content is not what its name says. */
+export function requireContent(content: Uint8Array, hash: string, path?: string): void {
+  const actual = startHash(content.byteLength).update(content).digest('hex');
+  if (actual !== hash) throw stale(path, hash, actual);
 }
 
 function startHash(size: number): Digest {

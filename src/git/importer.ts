@@ -1,5 +1,6 @@
-import type { CommitId, Hash } from '../core/model.js';
+import type { CommitId } from '../core/model.js';
 import type { CommitRequest, FileChange, NewBlob } from '../core/store.js';
+import type { Acknowledged } from './acknowledged.js';
 import { sendBlob } from './blobs.js';
 import { startImport, type ImportChild } from './import-child.js';
 import { checkpoint, commitEnd, commitHead, fileCommands } from './import-stream.js';
@@ -18,24 +19,23 @@ export interface Importer {
   blobs(blobs: Iterable<NewBlob>): Promise<readonly string[]>;
   /** Ends the child, so that its packs are free to be repacked; answers packs not flushed yet. */
   finish(): Promise<readonly string[]>;
-  /** Blobs may have left the store. */
-  forget(): void;
+  /** The child may have seen this many packs that have gone: looking through them slows it down. */
+  age(packs: number): void;
   isAlive(): boolean;
 }
 
 /** fast-import walks over all objects of its life at every checkpoint: a long life gets slow. */
 const OBJECTS_PER_CHILD = 10_000;
-const KNOWN_BLOBS = 200_000;
+/** At 1,000 packs that are no more, looking for an object takes 5 ms. */
+const OBJECTS_PER_PACK = 10;
 
 /** Feeds one long-lived fast-import, and a fresh one when that has died or grown old. */
-export function createImporter(git: Git, layout: Layout): Importer {
+export function createImporter(git: Git, layout: Layout, acknowledged: Acknowledged): Importer {
   let child: ImportChild | undefined;
   let sent = 0;
   let number = 0;
   /** Commits of the present child, by the mark they have there. */
   let marks = new Map<CommitId, number>();
-  /** Blobs that were acknowledged: sending them again would only cost time. */
-  const known = new Set<Hash>();
 
   /** A child on its way out; its successor starts as soon as it is gone. */
   let retiring: Promise<void> | undefined;
@@ -55,24 +55,21 @@ export function createImporter(git: Git, layout: Layout): Importer {
   }
 
   async function sendAll(to: ImportChild, blobs: Iterable<NewBlob & { path?: string }>) {
-    const fresh: Hash[] = [];
+    let count = 0;
     for (const blob of blobs) {
-      if (known.has(blob.hash)) continue;
+      if (acknowledged.has(blob.hash)) continue;
       await sendBlob(to, blob, blob.path);
-      fresh.push(blob.hash);
-      sent++;
+      count++;
     }
-    return fresh;
+    sent += count;
+    return count;
   }
 
-  async function settle(to: ImportChild, fresh: readonly Hash[]) {
+  async function settle(to: ImportChild) {
     const token = `done-${++number}`;
     await to.send(checkpoint(token));
     const lines = await to.answer(token);
-    const packs = to.newPacks();
-    if (known.size + fresh.length > KNOWN_BLOBS) known.clear();
-    for (const hash of fresh.slice(0, KNOWN_BLOBS)) known.add(hash);
-    return { lines, packs };
+    return { lines, packs: to.newPacks() };
   }
 
   /** Behind the back of the caller who made it old, and before the next one comes. */
@@ -111,14 +108,14 @@ export function createImporter(git: Git, layout: Layout): Importer {
       // Refuses a bad path here: half a commit could not be taken back.
       const commands = [...fileCommands(changes)];
       const to = await ready();
-      const fresh = await sendAll(to, changes.filter(isBlob));
+      await sendAll(to, changes.filter(isBlob));
       const mark = ++number;
       const nameOf = (id: CommitId): string => (marks.has(id) ? `:${marks.get(id) ?? 0}` : id);
       await to.send(commitHead({ request, mark, nameOf, tree }));
       for (const command of commands) await to.send(command);
       sent += changes.length;
       await to.send(commitEnd(mark));
-      const { lines, packs } = await settle(to, fresh);
+      const { lines, packs } = await settle(to);
       const id = requireId(lines.at(-1) as CommitId);
       marks.set(id, mark);
       retireIfOld();
@@ -126,11 +123,11 @@ export function createImporter(git: Git, layout: Layout): Importer {
     },
     async blobs(blobs) {
       const to = await ready();
-      const fresh = await sendAll(to, blobs);
-      return fresh.length === 0 ? [] : (await settle(to, fresh)).packs;
+      const count = await sendAll(to, blobs);
+      return count === 0 ? [] : (await settle(to)).packs;
     },
     finish,
-    forget: () => known.clear(),
+    age: (packs) => void (sent += packs * OBJECTS_PER_PACK),
     isAlive: () => child?.isAlive() === true,
   };
 }

@@ -1,9 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, rmSync, statSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { Hash } from '../core/model.js';
 import type { StoreSizes } from '../core/store.js';
 import { codeOf, flush as flushPath } from './files.js';
 import type { Layout } from './layout.js';
+import { listsName, readFanout, type Fanout } from './pack-lookup.js';
 
 /** The packs of the store and what they weigh, kept in memory. */
 export interface Packs {
@@ -14,6 +16,15 @@ export interface Packs {
   /** Looks at the folder again. */
   recount(): Promise<void>;
   remove(names: readonly string[]): Promise<void>;
+  /** The pack that has this object; it need not be flushed yet. */
+  find(hash: Hash): string | undefined;
+  /** Flushes a pack unless that was done here before; false when it has gone. */
+  assure(name: string): Promise<boolean>;
+  /**
+   * Removes packs whose objects are in another one. Not flushed: what comes back after a power
+   * cut is there twice, and that is all.
+   */
+  drop(names: readonly string[]): void;
   /**
    * Removes what a dead child left: unfinished files and the `.keep` that fast-import holds over
    * its packs. Only while no fast-import lives; unfinished files only when nothing else writes.
@@ -21,23 +32,29 @@ export interface Packs {
   sweep(isQuiet: boolean): Promise<string[]>;
 }
 
-/** An index starts with the number of objects up to each first byte; the last one is the total. */
-const TOTAL_AT = 8 + 255 * 4;
+interface Pack {
+  readonly bytes: number;
+  readonly objects: number;
+  readonly fanout: Fanout;
+  /** By us: what was merely found in the folder may still be in memory only. */
+  readonly isFlushed: boolean;
+}
+
+const ENDINGS = ['.keep', '.rev', '.mtimes'];
 const UNFINISHED = /^(tmp_|\.tmp-)/u;
 
 export function createPacks(layout: Layout, flush = flushPath): Packs {
-  const known = new Map<string, { bytes: number; objects: number }>();
+  const known = new Map<string, Pack>();
   let sizes: StoreSizes = { bytes: 0, objects: 0, packs: 0 };
   const indexOf = (name: string): string => join(layout.packs, name.replace(/\.pack$/u, '.idx'));
 
   /** Throws for a pack that is not whole. */
-  function count(name: string): void {
+  function count(name: string, isFlushed: boolean): void {
     const file = openSync(indexOf(name), 'r');
     try {
-      const total = Buffer.alloc(4);
-      readSync(file, total, 0, 4, TOTAL_AT);
+      const fanout = readFanout(file);
       const bytes = fstatSync(file).size + statSync(join(layout.packs, name)).size;
-      known.set(name, { bytes, objects: total.readUInt32BE() });
+      known.set(name, { bytes, objects: fanout.at(-1) ?? 0, fanout, isFlushed });
     } finally {
       closeSync(file);
     }
@@ -54,6 +71,7 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
   }
 
   async function recount(): Promise<void> {
+    const before = new Map(known);
     known.clear();
     const names = await readdir(layout.packs);
     const packs = names.filter((name) => name.endsWith('.pack'));
@@ -61,7 +79,7 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
     // it; either way its objects are elsewhere.
     for (const name of packs) {
       try {
-        count(name);
+        count(name, (known.get(name) ?? before.get(name))?.isFlushed ?? false);
       } catch (error) {
         gone(error);
       }
@@ -69,31 +87,65 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
     sum();
   }
 
+  async function admit(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    await Promise.all([
+      ...names.flatMap((name) => [flush(join(layout.packs, name)), flush(indexOf(name))]),
+      flush(layout.packs),
+    ]);
+    for (const name of names) count(name, true);
+    sum();
+  }
+
+  function has(name: string, { fanout }: Pack, hash: Hash): boolean {
+    try {
+      return listsName(indexOf(name), fanout, hash);
+    } catch (error) {
+      // Repacked since the folder was counted.
+      gone(error);
+      return false;
+    }
+  }
+
   return {
     sizes: () => sizes,
     names: () => [...known.keys()],
-    async admit(paths) {
-      if (paths.length === 0) return;
-      const names = paths.map((path) => basename(path));
-      await Promise.all([
-        ...names.flatMap((name) => [flush(join(layout.packs, name)), flush(indexOf(name))]),
-        flush(layout.packs),
-      ]);
-      names.forEach(count);
-      sum();
-    },
+    admit: (paths) => admit(paths.map((path) => basename(path))),
     recount,
     async remove(names) {
       // Index first: a pack without one is invisible, an index without its pack is an error.
       for (const name of names) {
         await rm(indexOf(name), { force: true });
         await rm(join(layout.packs, name), { force: true });
-        for (const end of ['.keep', '.rev', '.mtimes']) {
+        for (const end of ENDINGS) {
           await rm(join(layout.packs, name.replace(/\.pack$/u, end)), { force: true });
         }
       }
       await flush(layout.packs);
       await recount();
+    },
+    find(hash) {
+      for (const [name, pack] of known) if (has(name, pack, hash)) return name;
+      return undefined;
+    },
+    async assure(name) {
+      if (known.get(name)?.isFlushed === true) return true;
+      try {
+        await admit([name]);
+        return true;
+      } catch (error) {
+        gone(error);
+        return false;
+      }
+    },
+    drop(names) {
+      for (const name of names) {
+        for (const end of ['.idx', '.pack', ...ENDINGS]) {
+          rmSync(join(layout.packs, name.replace(/\.pack$/u, end)), { force: true });
+        }
+        known.delete(name);
+      }
+      sum();
     },
     async sweep(isQuiet) {
       const removed: string[] = [];

@@ -2,13 +2,8 @@ import { basename } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId, Hash } from '../core/model.js';
 import { createQueue } from '../core/queue.js';
-import type {
-  CheckpointStore,
-  CommitRequest,
-  FileChange,
-  NewBlob,
-  StoreReport,
-} from '../core/store.js';
+import type { CheckpointStore, CommitRequest, FileChange, StoreReport } from '../core/store.js';
+import { createAcknowledged } from './acknowledged.js';
 import { diskFailure } from './failures.js';
 import { flush } from './files.js';
 import { createHistory } from './history.js';
@@ -24,6 +19,7 @@ import {
   sweepRemoved,
 } from './layout.js';
 import { requireBranch, requireDialog, requireId } from './names.js';
+import { createNewBlobs } from './new-blobs.js';
 import { createPacks } from './packs.js';
 import { prune as pruneStore } from './prune.js';
 import { createReader } from './reader.js';
@@ -61,7 +57,8 @@ export function createStore(options: StoreOptions): CheckpointStore {
   const layout = layoutOf(options.state);
   const { git: program, environment } = options;
   const git = createGit({ program, environment, gitDir: layout.engine, objects: layout.objects });
-  const importer = createImporter(git, layout);
+  const acknowledged = createAcknowledged();
+  const importer = createImporter(git, layout, acknowledged);
   const reader = createReader(git);
   const packs = createPacks(layout, options.flush);
   const history = createHistory({ git, layout, reader });
@@ -71,8 +68,11 @@ export function createStore(options: StoreOptions): CheckpointStore {
     usedBytes: () => packs.sizes().bytes,
   });
   const writing = createQueue();
-  /** Pre-images that their caller has not pinned yet. */
-  const unpinned = new Set<Hash>();
+  const newBlobs = createNewBlobs({
+    ...{ writing, layout, packs, reader, importer, acknowledged },
+    ...{ admit, doubt, requireSpace, retried },
+    isRepacking: () => repacking !== undefined,
+  });
   /** Why nothing more is acknowledged. */
   let suspect: SmithyError | undefined;
   let repacking: { readonly done: Promise<unknown>; readonly stop: AbortController } | undefined;
@@ -89,6 +89,8 @@ export function createStore(options: StoreOptions): CheckpointStore {
       else if ((await ensureDialog(layout, dialog)) || kind === 'half') mended.push(dialog);
       if (kind !== 'foreign') removed.push(...(await removeLocks(layout, dialog)));
     }
+    acknowledged.clear();
+    newBlobs.forgetPacks();
     suspect = undefined;
     return { removed, mended, foreign };
   }
@@ -112,7 +114,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
    */
   async function doubt(error: unknown, fresh: readonly string[]): Promise<SmithyError> {
     const failure = diskFailure('flush', error);
-    importer.forget();
+    acknowledged.clear();
     await importer.finish().catch(() => undefined);
     const isClean = await packs.remove(fresh.map((path) => basename(path))).then(
       () => fresh.length > 0,
@@ -140,7 +142,9 @@ export function createStore(options: StoreOptions): CheckpointStore {
     ]);
     try {
       if (held.status === 'fulfilled' && written.status === 'fulfilled') {
-        return await publish(held.value, written.value);
+        const id = await publish(held.value, written.value);
+        changes.forEach((one) => 'content' in one && acknowledged.add(one.hash));
+        return id;
       }
       // Nobody will refer to this commit, but the next one may share its objects.
       if (written.status === 'fulfilled') await admit(written.value.packs);
@@ -168,7 +172,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     try {
       return await work();
     } catch (error) {
-      importer.forget();
+      acknowledged.clear();
       // Half a pack on a full disk is space that the next one needs.
       if (!importer.isAlive()) await packs.sweep(repacking === undefined);
       if (!(error instanceof ChildGone)) throw error;
@@ -201,8 +205,9 @@ export function createStore(options: StoreOptions): CheckpointStore {
     return writing.run(async () => {
       const before = packs.sizes().bytes;
       await packs.admit(await importer.finish());
-      importer.forget();
-      const pins = new Set([...((await options.pinned?.()) ?? []), ...unpinned]);
+      acknowledged.clear();
+      const pins = new Set([...((await options.pinned?.()) ?? []), ...newBlobs.held()]);
+      newBlobs.forgetPacks();
       await pruneStore({ git, layout, packs }, [...(await has([...pins]))]);
       reader.restart();
       return { freedBytes: Math.max(0, before - packs.sizes().bytes) };
@@ -215,6 +220,8 @@ export function createStore(options: StoreOptions): CheckpointStore {
       await space.requireFree(packs.sizes().bytes);
       await packs.admit(await importer.finish());
       await packs.sweep(true);
+      // Git takes them over; from here on new ones are held by a `.keep` of ours.
+      newBlobs.forgetPacks();
     });
     await git.text(['repack', '--geometric=2', '-d', '-q'], { timeoutMs: REPACK_MS, signal });
   }
@@ -247,15 +254,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
       return writing.run(() => write(request, changes));
     },
 
-    async writeBlobs(blobs) {
-      const given: NewBlob[] = [...blobs];
-      return writing.run(async () => {
-        await requireSpace(given.reduce((sum, { size = 0 }) => sum + size, 0));
-        const fresh = await retried(() => importer.blobs(given));
-        await admit(fresh);
-        for (const { hash } of given) unpinned.add(hash);
-      });
-    },
+    writeBlobs: newBlobs.write,
 
     branches: (dialog) => readBranches(layout, requireDialog(dialog)),
 

@@ -1,0 +1,101 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Layout } from './layout.js';
+import { decodePack, encodePack, type PackEntry } from './pack-file.js';
+import type { Packs } from './packs.js';
+
+export interface BlobPacksDeps {
+  readonly layout: Layout;
+  readonly packs: Packs;
+  /** Flushes a new pack and counts it in. */
+  readonly admit: (paths: readonly string[]) => Promise<void>;
+  /** A repack is under way: it must leave the packs written meanwhile alone. */
+  readonly isRepacking: () => boolean;
+}
+
+/** Small packs written in process. Only for the holder of the writer's turn. */
+export interface BlobPacks {
+  add(entries: readonly PackEntry[]): Promise<void>;
+  /** Rolls packs up when enough of a kind are there; says how many went away. Never throws. */
+  roll(): Promise<number>;
+  /** From here on the packs so far are like any other: for git to repack, or gone. */
+  forget(): void;
+}
+
+/**
+ * Measured for one blob of 2 KB and for twenty, flushed, on a busy two-core machine: a pack with
+ * its index 0.9 and 1.6 ms, through fast-import 1.2 ms and more, loose objects 2.1 and 20 ms, a
+ * flushed log with loose objects beside it 2.0 and 15 ms: making many files is what costs.
+ *
+ * Every group of callers leaves a pack, hundreds in a second. So eight of a kind become one of
+ * the next kind: three kinds with at most seven each at any time, and one pack for git to repack
+ * later out of 512. Every byte is written up to three times more, without starting a process.
+ */
+const FACTOR = 8;
+const KINDS = 3;
+/** Larger ones are not rolled up again, so that nobody waits for more than eight of this. */
+const LARGE_BYTES = 512 * 1024;
+
+export function createBlobPacks({ layout, packs, admit, isRepacking }: BlobPacksDeps): BlobPacks {
+  /** Names without their ending, by how often they were rolled up. */
+  let kinds: string[][] = [];
+  const pathOf = (name: string, end: string): string => join(layout.packs, `${name}${end}`);
+
+  /** The pack is whole before its index makes it visible, to readers and after a kill. */
+  function write(entries: readonly PackEntry[]): { name: string; bytes: number } {
+    const { name, pack, index } = encodePack(entries);
+    const made = [pathOf('tmp_pack', `_${name}`), pathOf('tmp_idx', `_${name}`)] as const;
+    try {
+      writeFileSync(made[0], pack, { mode: 0o444 });
+      writeFileSync(made[1], index, { mode: 0o444 });
+      if (isRepacking()) writeFileSync(pathOf(name, '.keep'), '');
+      renameSync(made[0], pathOf(name, '.pack'));
+      renameSync(made[1], pathOf(name, '.idx'));
+    } catch (error) {
+      for (const path of [...made, pathOf(name, '.keep')]) rmSync(path, { force: true });
+      throw error;
+    }
+    return { name, bytes: pack.length };
+  }
+
+  async function put(entries: readonly PackEntry[], kind: number): Promise<void> {
+    const { name, bytes } = write(entries);
+    await admit([pathOf(name, '.pack')]);
+    if (kind >= KINDS || bytes >= LARGE_BYTES) return;
+    const alike = (kinds[kind] ??= []);
+    if (!alike.includes(name)) alike.push(name);
+  }
+
+  async function rollKind(kind: number): Promise<number> {
+    const names = kinds[kind] ?? [];
+    if (names.length < FACTOR) return 0;
+    // Whatever goes wrong, they are not tried again: git's repack finds them where they are.
+    kinds[kind] = [];
+    const entries = new Map<string, PackEntry>();
+    for (const name of names) {
+      const found = decodePack(
+        readFileSync(pathOf(name, '.pack')),
+        readFileSync(pathOf(name, '.idx')),
+      );
+      if (found === undefined) return 0;
+      for (const entry of found) entries.set(entry.hash, entry);
+    }
+    await put([...entries.values()], kind + 1);
+    packs.drop(names.map((name) => `${name}.pack`));
+    return names.length;
+  }
+
+  return {
+    add: (entries) => put(entries, 0),
+    async roll() {
+      let gone = 0;
+      try {
+        for (let kind = 0; kind < KINDS; kind++) gone += await rollKind(kind);
+      } catch {
+        // A full disk, or a failed flush that stops the next writer by itself: nothing is lost.
+      }
+      return gone;
+    },
+    forget: () => (kinds = []),
+  };
+}

@@ -1,0 +1,85 @@
+import type { SmithyError } from '../core/errors.js';
+import type { Hash } from '../core/model.js';
+import type { Queue } from '../core/queue.js';
+import type { CheckpointStore, NewBlob } from '../core/store.js';
+import { createHolds, type Acknowledged } from './acknowledged.js';
+import { createBlobPacks } from './blob-packs.js';
+import { createBlobWriter } from './blob-writer.js';
+import type { Importer } from './importer.js';
+import type { Layout } from './layout.js';
+import type { Packs } from './packs.js';
+import type { Reader } from './reader.js';
+
+export interface NewBlobsDeps {
+  readonly writing: Queue;
+  readonly layout: Layout;
+  readonly packs: Packs;
+  readonly reader: Reader;
+  readonly importer: Importer;
+  readonly acknowledged: Acknowledged;
+  /** Flushes new packs and counts them in. */
+  readonly admit: (paths: readonly string[]) => Promise<void>;
+  /** What a failed flush means. */
+  readonly doubt: (error: unknown, fresh: readonly string[]) => Promise<SmithyError>;
+  readonly requireSpace: (incoming: number) => Promise<void>;
+  readonly retried: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly isRepacking: () => boolean;
+}
+
+/** Contents without a commit. */
+export interface NewBlobs {
+  readonly write: CheckpointStore['writeBlobs'];
+  /** What no prune may take away yet. */
+  held(): ReadonlySet<Hash>;
+  /** The packs so far belong to git from here on, or have gone. */
+  forgetPacks(): void;
+}
+
+/** A long-lived reader looks through every pack it ever saw; a new one starts in a few ms. */
+const STALE_PACKS = 256;
+
+export function createNewBlobs(deps: NewBlobsDeps): NewBlobs {
+  const { packs, reader, importer, acknowledged, admit, doubt, requireSpace } = deps;
+  const holds = createHolds();
+  const blobPacks = createBlobPacks(deps);
+  /** Packs that the reader may know and that have gone. */
+  let stale = 0;
+
+  /** Content of any size: through the child, which holds none of it. */
+  async function stream(blobs: readonly NewBlob[]): Promise<void> {
+    await requireSpace(blobs.reduce((sum, { size = 0 }) => sum + size, 0));
+    await admit(await deps.retried(() => importer.blobs(blobs)));
+    for (const { hash } of blobs) acknowledged.add(hash);
+  }
+
+  async function assure(name: string): Promise<boolean> {
+    return packs.assure(name).catch(async (error: unknown) => {
+      throw await doubt(error, []);
+    });
+  }
+
+  async function rollUp(): Promise<void> {
+    const count = await blobPacks.roll();
+    importer.age(count);
+    stale += count;
+    if (stale <= STALE_PACKS) return;
+    reader.restart();
+    stale = 0;
+  }
+
+  return {
+    write: createBlobWriter({
+      writing: deps.writing,
+      acknowledged,
+      holds,
+      find: (hash) => packs.find(hash),
+      assure,
+      requireSpace,
+      add: (entries) => blobPacks.add(entries),
+      stream,
+      afterwards: rollUp,
+    }),
+    held: () => holds.all(),
+    forgetPacks: () => blobPacks.forget(),
+  };
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { crc32, deflate, deflateSync } from 'node:zlib';
+import type { Hash } from '../core/model.js';
+
+/** Packs of whole blobs, as bytes: https://git-scm.com/docs/gitformat-pack. No files here. */
+
+/** One blob as it stands in a pack. */
+export interface PackEntry {
+  readonly hash: Hash;
+  readonly bytes: Uint8Array;
+  readonly crc: number;
+}
+
+export interface PackFile {
+  /** Without an ending. */
+  readonly name: string;
+  readonly pack: Buffer;
+  readonly index: Buffer;
+}
+
+const BLOB = 3;
+const HEADER_BYTES = 12;
+const ID_BYTES = 20;
+const INDEX_MAGIC = 0xff744f63;
+const FANOUT_AT = 8;
+const NAMES_AT = FANOUT_AT + 256 * 4;
+/** Below this the trip to another thread costs more than the work. */
+const DEFLATED_HERE = 16 * 1024;
+const deflateElsewhere = promisify(deflate);
+
+export async function toEntry(hash: Hash, content: Uint8Array): Promise<PackEntry> {
+  const deflated =
+    content.byteLength <= DEFLATED_HERE ? deflateSync(content) : await deflateElsewhere(content);
+  const bytes = Buffer.concat([entryHead(content.byteLength), deflated]);
+  return { hash, bytes, crc: crc32(bytes) };
+}
+
+/** Type and size: four bits of it, then seven at a time. */
+function entryHead(size: number): Buffer {
+  const head = [(BLOB << 4) | (size & 15)];
+  for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
+    head.push((head.pop() ?? 0) | 128, rest & 127);
+  }
+  return Buffer.from(head);
+}
+
+/** No two entries may have the same hash. */
+export function encodePack(entries: readonly PackEntry[]): PackFile {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write('PACK');
+  header.writeUInt32BE(2, 4);
+  header.writeUInt32BE(entries.length, 8);
+  const body = Buffer.concat([header, ...entries.map(({ bytes }) => bytes)]);
+  const sum = sha1(body);
+  const pack = Buffer.concat([body, sum]);
+  return { name: `pack-${sum.toString('hex')}`, pack, index: encodeIndex(entries, sum) };
+}
+
+function encodeIndex(entries: readonly PackEntry[], packSum: Buffer): Buffer {
+  let offset = HEADER_BYTES;
+  const placed = entries.map((entry) => {
+    const at = offset;
+    offset += entry.bytes.byteLength;
+    return { ...entry, at };
+  });
+  placed.sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  const count = placed.length;
+  const index = Buffer.alloc(NAMES_AT + count * (ID_BYTES + 8) + ID_BYTES);
+  index.writeUInt32BE(INDEX_MAGIC, 0);
+  index.writeUInt32BE(2, 4);
+  const upTo = new Uint32Array(256);
+  placed.forEach(({ hash, crc, at }, number) => {
+    index.write(hash, NAMES_AT + number * ID_BYTES, 'hex');
+    index.writeUInt32BE(crc, crcsAt(count) + number * 4);
+    index.writeUInt32BE(at, offsetsAt(count) + number * 4);
+    upTo[Number.parseInt(hash.slice(0, 2), 16)] = number + 1;
+  });
+  let total = 0;
+  upTo.forEach((last, byte) => {
+    total = Math.max(total, last);
+    index.writeUInt32BE(total, FANOUT_AT + byte * 4);
+  });
+  packSum.copy(index, index.length - ID_BYTES);
+  return Buffer.concat([index, sha1(index)]);
+}
+
+/** The entries of a pack that `encodePack` made; undefined when it is damaged. */
+export function decodePack(pack: Buffer, index: Buffer): PackEntry[] | undefined {
+  const end = pack.length - ID_BYTES;
+  if (end < HEADER_BYTES || !sha1(pack.subarray(0, end)).equals(pack.subarray(end))) return;
+  const indexEnd = index.length - ID_BYTES;
+  if (indexEnd < NAMES_AT || !sha1(index.subarray(0, indexEnd)).equals(index.subarray(indexEnd)))
+    return;
+  const count = index.readUInt32BE(NAMES_AT - 4);
+  const placed = Array.from({ length: count }, (_, number) => {
+    const name = NAMES_AT + number * ID_BYTES;
+    return {
+      hash: index.toString('hex', name, name + ID_BYTES) as Hash,
+      crc: index.readUInt32BE(crcsAt(count) + number * 4),
+      at: index.readUInt32BE(offsetsAt(count) + number * 4),
+    };
+  });
+  placed.sort((a, b) => a.at - b.at);
+  return placed.map(({ hash, crc, at }, number) => {
+    return { hash, crc, bytes: pack.subarray(at, placed[number + 1]?.at ?? end) };
+  });
+}
+
+const crcsAt = (count: number): number => NAMES_AT + count * ID_BYTES;
+const offsetsAt = (count: number): number => NAMES_AT + count * (ID_BYTES + 4);
+
+function sha1(bytes: Uint8Array): Buffer {
+  return createHash('sha1').update(bytes).digest();
+}

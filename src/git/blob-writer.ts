@@ -13,7 +13,7 @@ export interface BlobWriterDeps {
   readonly find: (hash: Hash) => string | undefined;
   /** Flushes this pack unless we have done so before; false when it has gone. */
   readonly assure: (pack: string) => Promise<boolean>;
-  readonly requireSpace: (incoming: number) => Promise<void>;
+  readonly requireSpace: (incoming: number) => void;
   /** Writes a pack, flushed. */
   readonly add: (entries: readonly PackEntry[]) => Promise<void>;
   /** Content of any size, one after the other, flushed. */
@@ -134,7 +134,7 @@ export function createBlobWriter(deps: BlobWriterDeps) {
     const group = waiting;
     waiting = [];
     try {
-      const calls = await thoseThatFit(group);
+      const calls = thoseThatFit(group);
       const kept = await writeAll(calls);
       for (const call of calls) {
         if (!kept.has(call)) call.resolve('gone');
@@ -154,26 +154,19 @@ export function createBlobWriter(deps: BlobWriterDeps) {
   }
 
   /** One caller's large content is no reason to refuse another's small one. */
-  async function thoseThatFit(calls: readonly Call[]): Promise<readonly Call[]> {
-    const total = calls.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (total === 0) return calls;
-    const allFit = await deps.requireSpace(total).then(
-      () => true,
-      () => false,
-    );
-    if (allFit) return calls;
-    const fitting: Call[] = [];
+  function thoseThatFit(calls: readonly Call[]): readonly Call[] {
     let taken = 0;
-    for (const call of calls) {
+    return calls.filter((call) => {
+      if (call.bytes === 0) return true;
       try {
-        if (call.bytes > 0) await deps.requireSpace(taken + call.bytes);
-        taken += call.bytes;
-        fitting.push(call);
+        deps.requireSpace(taken + call.bytes);
       } catch (error) {
         call.reject(error);
+        return false;
       }
-    }
-    return fitting;
+      taken += call.bytes;
+      return true;
+    });
   }
 
   /** Answers those whose contents are all on the disk now. */

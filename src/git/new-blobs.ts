@@ -21,7 +21,7 @@ export interface NewBlobsDeps {
   readonly admit: (paths: readonly string[]) => Promise<void>;
   /** What a failed flush means. */
   readonly doubt: (error: unknown, fresh: readonly string[]) => Promise<SmithyError>;
-  readonly requireSpace: (incoming: number) => Promise<void>;
+  readonly requireSpace: (incoming: number) => void;
   readonly retried: <T>(work: () => Promise<T>) => Promise<T>;
   readonly isRepacking: () => boolean;
 }
@@ -47,7 +47,7 @@ export function createNewBlobs(deps: NewBlobsDeps): NewBlobs {
 
   /** Content of any size: through the child, which holds none of it. */
   async function stream(blobs: readonly NewBlob[]): Promise<void> {
-    await requireSpace(blobs.reduce((sum, { size = 0 }) => sum + size, 0));
+    requireSpace(blobs.reduce((sum, { size = 0 }) => sum + size, 0));
     await admit(await deps.retried(() => importer.blobs(blobs)));
     for (const { hash } of blobs) acknowledged.add(hash);
   }

@@ -1,11 +1,11 @@
-import { closeSync, fstatSync, openSync, rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Hash } from '../core/model.js';
 import type { StoreSizes } from '../core/store.js';
 import { codeOf, flush as flushPath } from './files.js';
 import type { Layout } from './layout.js';
-import { listsName, readFanout, type Fanout } from './pack-lookup.js';
+import { summarise, type PackSummary } from './pack-lookup.js';
 
 /** The packs of the store and what they weigh, kept in memory. */
 export interface Packs {
@@ -33,9 +33,7 @@ export interface Packs {
 }
 
 interface Pack {
-  readonly bytes: number;
-  readonly objects: number;
-  readonly fanout: Fanout;
+  readonly summary: PackSummary;
   /** By us: what was merely found in the folder may still be in memory only. */
   readonly isFlushed: boolean;
 }
@@ -50,22 +48,16 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
 
   /** Throws for a pack that is not whole. */
   function count(name: string, isFlushed: boolean): void {
-    const file = openSync(indexOf(name), 'r');
-    try {
-      const fanout = readFanout(file);
-      const bytes = fstatSync(file).size + statSync(join(layout.packs, name)).size;
-      known.set(name, { bytes, objects: fanout.at(-1) ?? 0, fanout, isFlushed });
-    } finally {
-      closeSync(file);
-    }
+    const summary = summarise(join(layout.packs, name), indexOf(name));
+    known.set(name, { summary, isFlushed });
   }
 
   function sum(): void {
     let bytes = 0;
     let objects = 0;
-    for (const pack of known.values()) {
-      bytes += pack.bytes;
-      objects += pack.objects;
+    for (const { summary } of known.values()) {
+      bytes += summary.bytes;
+      objects += summary.objects;
     }
     sizes = { bytes, objects, packs: known.size };
   }
@@ -97,9 +89,9 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
     sum();
   }
 
-  function has(name: string, { fanout }: Pack, hash: Hash): boolean {
+  function has({ summary }: Pack, hash: Hash): boolean {
     try {
-      return listsName(indexOf(name), fanout, hash);
+      return summary.has(hash);
     } catch (error) {
       // Repacked since the folder was counted.
       gone(error);
@@ -125,7 +117,7 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
       await recount();
     },
     find(hash) {
-      for (const [name, pack] of known) if (has(name, pack, hash)) return name;
+      for (const [name, pack] of known) if (has(pack, hash)) return name;
       return undefined;
     },
     async assure(name) {

@@ -102,9 +102,9 @@ export function createStore(options: StoreOptions): CheckpointStore {
     reader.restart();
   }
 
-  async function requireSpace(incoming: number): Promise<void> {
+  function requireSpace(incoming: number): void {
     if (suspect !== undefined) throw suspect;
-    await space.require(incoming);
+    space.require(incoming);
   }
 
   /**
@@ -133,7 +133,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
 
   async function write(request: CommitRequest, changes: readonly FileChange[]): Promise<CommitId> {
     const { dialog, branch, expected, parents, base } = request;
-    await requireSpace(bytesOf(changes));
+    requireSpace(bytesOf(changes));
     await requirePresent(changes);
     const tree = base === (parents[0] ?? null) || base === null ? undefined : await treeOf(base);
     const [held, written] = await Promise.allSettled([
@@ -172,7 +172,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
     try {
       return await work();
     } catch (error) {
-      acknowledged.clear();
       // Half a pack on a full disk is space that the next one needs.
       if (!importer.isAlive()) await packs.sweep(repacking === undefined);
       if (!(error instanceof ChildGone)) throw error;
@@ -217,7 +216,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
   /** Commits go on meanwhile: what they write is held by its `.keep` and left alone. */
   async function repack(signal: AbortSignal): Promise<void> {
     await writing.run(async () => {
-      await space.requireFree(packs.sizes().bytes);
+      space.requireFree(packs.sizes().bytes);
       await packs.admit(await importer.finish());
       await packs.sweep(true);
       // Git takes them over; from here on new ones are held by a `.keep` of ours.
@@ -295,7 +294,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
 
     seedFrom: (gitDir, hashes) =>
       writing.run(async () => {
-        await requireSpace(0);
+        requireSpace(0);
         const { found, packs: fresh } = await seed({ git, layout }, gitDir, hashes);
         await admit(fresh);
         return found;

@@ -117,7 +117,13 @@ export interface CheckpointStore {
    * @throws SmithyError LIMIT_EXCEEDED, STORAGE_FULL, STORAGE_IO; nothing moved.
    */
   commit(request: CommitRequest): Promise<CommitId>;
-  /** Contents without a commit, such as pre-images; durable. Kept while `pinned()` names them. */
+  /**
+   * Contents without a commit, such as pre-images; durable. Calls at the same time share a flush,
+   * and each fails for its own contents only. Kept while `pinned()` names them, and between the
+   * answer and the ledger line that follows it.
+   *
+   * @throws SmithyError STALE_READ, LIMIT_EXCEEDED, STORAGE_FULL, STORAGE_IO.
+   */
   writeBlobs(blobs: Iterable<NewBlob>): Promise<void>;
 
   branches(dialog: string): Promise<ReadonlyMap<string, CommitId>>;

@@ -5,8 +5,10 @@ import type { CheckpointStore, NewBlob } from '../core/store.js';
 import { createHolds, type Acknowledged } from './acknowledged.js';
 import { createBlobPacks } from './blob-packs.js';
 import { createBlobWriter } from './blob-writer.js';
+import { diskFailure } from './failures.js';
 import type { Importer } from './importer.js';
 import type { Layout } from './layout.js';
+import type { PackEntry } from './pack-file.js';
 import type { Packs } from './packs.js';
 import type { Reader } from './reader.js';
 
@@ -52,6 +54,12 @@ export function createNewBlobs(deps: NewBlobsDeps): NewBlobs {
     for (const { hash } of blobs) acknowledged.add(hash);
   }
 
+  async function add(entries: readonly PackEntry[]): Promise<void> {
+    await blobPacks.add(entries).catch((error: unknown) => {
+      throw diskFailure('write', error);
+    });
+  }
+
   async function assure(name: string): Promise<boolean> {
     return packs.assure(name).catch(async (error: unknown) => {
       throw await doubt(error, []);
@@ -75,7 +83,7 @@ export function createNewBlobs(deps: NewBlobsDeps): NewBlobs {
       find: (hash) => packs.find(hash),
       assure,
       requireSpace,
-      add: (entries) => blobPacks.add(entries),
+      add,
       stream,
       afterwards: rollUp,
     }),

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -268,6 +268,19 @@ describe('a store that fails', () => {
     await store.open();
     await store.writeBlobs(['a', 'safe'].map(blob));
     await expectAll(store, ['safe', 'a']);
+  });
+
+  it('says so when its folder cannot be written, and goes on when it can', async () => {
+    const { store, state } = await openStore();
+    const packs = join(state, 'store/objects/pack');
+    renameSync(packs, `${packs}-away`);
+    const calls = ['a', 'b'].map((content) => store.writeBlobs([blob(content)]));
+    for (const outcome of await Promise.allSettled(calls)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'STORAGE_IO' } });
+    }
+    renameSync(`${packs}-away`, packs);
+    await store.writeBlobs([blob('a')]);
+    await expectAll(store, ['a']);
   });
 
   it('flushes what an earlier life left before it calls that stored', async () => {

@@ -9,7 +9,7 @@ export interface Acknowledged {
   clear(): void;
 }
 
-/** Two halves of this many, the older of which goes when the newer is full: some 20 MB. */
+/** Two halves of this many, the older of which goes when the newer is full. */
 const HALF = 100_000;
 
 export function createAcknowledged(half = HALF): Acknowledged {

@@ -24,8 +24,8 @@ export interface BlobPacks {
 
 /**
  * Measured for one blob of 2 KB and for twenty, flushed, on a busy two-core machine: a pack with
- * its index 0.9 and 1.6 ms, through fast-import 1.2 ms and more, loose objects 2.1 and 20 ms, a
- * flushed log with loose objects beside it 2.0 and 15 ms: making many files is what costs.
+ * its index 0.9 and 1.6 ms, loose objects 2.1 and 20 ms, a flushed log with loose objects beside
+ * it 2.0 and 15 ms: making many files is what costs.
  *
  * Every group of callers leaves a pack, hundreds in a second. So eight of a kind become one of
  * the next kind: three kinds with at most seven each at any time, and one pack for git to repack

@@ -26,7 +26,7 @@ export interface Importer {
 
 /** fast-import walks over all objects of its life at every checkpoint: a long life gets slow. */
 const OBJECTS_PER_CHILD = 10_000;
-/** At 1,000 packs that are no more, looking for an object takes 5 ms. */
+/** Git looks through all packs it ever saw: with 5,600 of them an object took it 28 ms. */
 const OBJECTS_PER_PACK = 10;
 
 /** Feeds one long-lived fast-import, and a fresh one when that has died or grown old. */

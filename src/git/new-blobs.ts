@@ -37,7 +37,7 @@ export interface NewBlobs {
   forgetPacks(): void;
 }
 
-/** A long-lived reader looks through every pack it ever saw; a new one starts in a few ms. */
+/** A long-lived reader looks through every pack it ever saw, those that have gone included. */
 const STALE_PACKS = 256;
 
 export function createNewBlobs(deps: NewBlobsDeps): NewBlobs {

@@ -19,7 +19,7 @@ const KEPT_NAMES = 4096;
 /**
  * Throws for a pack that is not whole. Small packs are ruled out by how many names they have for
  * the first byte, or in memory; large ones are few and cost one read. Git's own reader looks at
- * the folder again for every name it misses: ten times as much, and more with every pack.
+ * the folder again for every name it misses.
  */
 export function summarise(pack: string, index: string): PackSummary {
   const size = statSync(pack).size;

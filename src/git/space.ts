@@ -14,7 +14,7 @@ const RESERVE_BYTES = 16 * 1024 * 1024;
 /** Refuses before a byte is written, never in the middle. */
 export function createSpace({ folder, limitBytes, usedBytes }: SpaceDeps) {
   function requireFree(incoming: number): void {
-    // Answered from memory: the trip to another thread and back would cost ten times as much.
+    // Answered from memory: not worth the trip to another thread and back before every write.
     const { bavail, bsize } = statfsSync(folder);
     const free = bavail * bsize;
     if (free < incoming + RESERVE_BYTES) throw full({ op: 'store.write', free, incoming });

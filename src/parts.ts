@@ -7,6 +7,7 @@ import { literalPattern } from './core/path-match.js';
 import type { Log } from './core/ports.js';
 import { ulid } from './core/ulid.js';
 import { createTextDiff } from './diff/text-diff.js';
+import { hashBytes } from './files/look.js';
 import { createTreeWriter } from './files/tree-writer.js';
 import { createStore } from './git/store.js';
 import { systemClock } from './host/clock.js';
@@ -18,6 +19,7 @@ import { createLedger } from './ledger/ledger.js';
 import { loadRules } from './watch/rule-set.js';
 import { findRepository } from './watch/rule-sources.js';
 import { createWatcher } from './watch/watcher.js';
+import { copiedBlobs } from './workspace/file-checkpoints.js';
 import { pinnedBlobs } from './workspace/pins.js';
 import type { LiveSettings } from './workspace/settings.js';
 
@@ -77,8 +79,9 @@ export function composeStorage({ root, paths, log, host, settings, umask }: Mate
   const git = findGit(host.environment);
   if (git === undefined) throw gitMissing();
   const ledger = createLedger({ folder: join(paths.state, 'ledger') });
+  const fileCheckpoints = openJsonFile(join(paths.state, 'file-checkpoints.json'));
   const store = createStore({
-    pinned: () => pinnedBlobs(ledger),
+    pinned: async () => [...(await pinnedBlobs(ledger)), ...copiedBlobs(fileCheckpoints)],
     state: paths.state,
     git,
     environment: host.environment,
@@ -90,7 +93,9 @@ export function composeStorage({ root, paths, log, host, settings, umask }: Mate
     journal: createJournal({ stateDir: paths.state, log }),
     files: createTreeWriter({ root, umask }),
     text: createTextDiff(),
+    blobId: hashBytes,
     intent: openJsonFile(join(paths.state, 'intent.json')),
+    fileCheckpoints,
     index: openJsonFile(join(paths.state, 'dialogs', 'index.json')),
     metadata: (dialog: DialogId) =>
       openJsonFile(join(paths.state, 'dialogs', dialog, 'checkpoints', 'metadata.json')),

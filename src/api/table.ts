@@ -6,6 +6,7 @@ import * as diff from './methods/diff.js';
 import * as daemon from './methods/daemon.js';
 import * as edits from './methods/edits.js';
 import * as files from './methods/files.js';
+import * as known from './methods/known-history.js';
 import * as unknown from './methods/unknown.js';
 
 /** Every method there is. Adding one is a row in `methods/` and a word here. */
@@ -37,6 +38,12 @@ const ROWS = [
   unknown.validateFiles,
   unknown.handleUnknown,
   unknown.resetKnownState,
+  known.createFileCheckpoint,
+  known.loadFileCheckpoint,
+  known.cleanupCheckpoints,
+  known.milestoneAdd,
+  known.milestoneList,
+  known.milestoneShow,
   daemon.getConfig,
   daemon.updateConfig,
   daemon.getMetrics,

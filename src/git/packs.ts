@@ -1,5 +1,4 @@
-import { rmSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Hash } from '../core/model.js';
 import type { StoreSizes } from '../core/store.js';
@@ -25,6 +24,8 @@ export interface Packs {
    * cut is there twice, and that is all.
    */
   drop(names: readonly string[]): void;
+  /** When all that was dropped is gone from the folder. */
+  dropped(): Promise<void>;
   /**
    * Removes what a dead child left: unfinished files and the `.keep` that fast-import holds over
    * its packs. Only while no fast-import lives; unfinished files only when nothing else writes.
@@ -44,6 +45,7 @@ const UNFINISHED = /^(tmp_|\.tmp-)/u;
 export function createPacks(layout: Layout, flush = flushPath): Packs {
   const known = new Map<string, Pack>();
   let sizes: StoreSizes = { bytes: 0, objects: 0, packs: 0 };
+  let dropping: Promise<void> = Promise.resolve();
   const indexOf = (name: string): string => join(layout.packs, name.replace(/\.pack$/u, '.idx'));
 
   /** Throws for a pack that is not whole. */
@@ -99,6 +101,18 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
     }
   }
 
+  /** Index first: a pack without one is invisible, an index without its pack is an error. */
+  async function discard(names: readonly string[]): Promise<void> {
+    // A name comes from the content: the same pack may have been made anew meanwhile.
+    for (const name of names.filter((one) => !known.has(one))) {
+      for (const end of ['.idx', '.pack', ...ENDINGS]) {
+        const path = join(layout.packs, name.replace(/\.pack$/u, end));
+        // What stays is a second copy, and is rolled up like any other pack.
+        await unlink(path).catch(() => undefined);
+      }
+    }
+  }
+
   return {
     sizes: () => sizes,
     names: () => [...known.keys()],
@@ -131,14 +145,12 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
       }
     },
     drop(names) {
-      for (const name of names) {
-        for (const end of ['.idx', '.pack', ...ENDINGS]) {
-          rmSync(join(layout.packs, name.replace(/\.pack$/u, end)), { force: true });
-        }
-        known.delete(name);
-      }
+      for (const name of names) known.delete(name);
       sum();
+      // Behind everybody's back: on a busy disk each of these calls can take milliseconds.
+      dropping = dropping.then(() => discard(names));
     },
+    dropped: () => dropping,
     async sweep(isQuiet) {
       const removed: string[] = [];
       const names = await readdir(layout.packs);

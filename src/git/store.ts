@@ -99,6 +99,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     repacking?.stop.abort();
     await repacking?.done.catch(() => undefined);
     await writing.run(async () => packs.admit(await importer.finish()));
+    await packs.dropped();
     reader.restart();
   }
 
@@ -203,6 +204,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     await repacking?.done.catch(() => undefined);
     return writing.run(async () => {
       const before = packs.sizes().bytes;
+      await packs.dropped();
       await packs.admit(await importer.finish());
       acknowledged.clear();
       const pins = new Set([...((await options.pinned?.()) ?? []), ...newBlobs.held()]);
@@ -217,6 +219,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
   async function repack(signal: AbortSignal): Promise<void> {
     await writing.run(async () => {
       space.requireFree(packs.sizes().bytes);
+      await packs.dropped();
       await packs.admit(await importer.finish());
       await packs.sweep(true);
       // Git takes them over; from here on new ones are held by a `.keep` of ours.

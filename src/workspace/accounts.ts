@@ -47,16 +47,26 @@ const LEAST_SIMILARITY = 50;
 /** A checkout changes thousands: one line tells of this many. */
 const CHANGES_PER_LINE = 1_000;
 
+export interface AccountDeps {
+  readonly contents: Contents;
+  readonly store: Pick<CheckpointStore, 'writeBlobs'>;
+  readonly text: TextDiff;
+  /** Runs after each write to the store; returns at once. */
+  readonly tidy: () => void;
+}
+
 /** Turns what happened to files into lines of the ledger and into words for the caller. */
 export class Accounts {
   readonly #contents: Contents;
   readonly #store: Pick<CheckpointStore, 'writeBlobs'>;
   readonly #text: TextDiff;
+  readonly #tidy: () => void;
 
-  constructor(contents: Contents, store: Pick<CheckpointStore, 'writeBlobs'>, text: TextDiff) {
+  constructor({ contents, store, text, tidy }: AccountDeps) {
     this.#contents = contents;
     this.#store = store;
     this.#text = text;
+    this.#tidy = tidy;
   }
 
   /**
@@ -68,7 +78,9 @@ export class Accounts {
     const blobs = [...states].flatMap(([path, state]) => {
       return state === null ? [] : [this.#contents.blob(path, state)];
     });
-    if (blobs.length > 0) await this.#store.writeBlobs(blobs);
+    if (blobs.length === 0) return;
+    await this.#store.writeBlobs(blobs);
+    this.#tidy();
   }
 
   /** Compares before and after of each; a file that moved and changed a little is one result. */

@@ -38,10 +38,12 @@ export interface WorkspaceDeps {
   /** What is being done to the tree, and the index of dialogs. */
   readonly intent: SmallFile;
   readonly index: SmallFile;
+  readonly fileCheckpoints: SmallFile;
   readonly metadata: (dialog: DialogId) => SmallFile;
   readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
   readonly newDialogId: () => DialogId;
   readonly newEditId: () => EditId;
+  readonly blobId: (content: Uint8Array) => Hash;
   /** Tracks these from now on, whatever the rules say. */
   readonly track: (paths: readonly Path[]) => Promise<void>;
   /** Begins the orderly end; returns at once. */

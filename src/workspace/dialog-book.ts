@@ -38,6 +38,8 @@ export interface Made {
   readonly commit: CommitId;
   /** `main` for the first one. */
   readonly session: string;
+  /** Position of the line that tells of it. */
+  readonly seq: number;
 }
 
 /** After these the tip of the dialog is what is on disk. */
@@ -154,19 +156,21 @@ export class DialogBook {
     if (fact.what === 'deleted') this.#delete(id);
     const state = this.#dialogs.get(id);
     if (state === undefined) return;
-    this.#note(state, fact);
+    this.#note(state, fact, entry.seq);
     this.#dialogs.set(id, applyFact(state, entry.ts, fact));
   }
 
-  #note(state: DialogState, fact: DialogFact): void {
+  #note(state: DialogState, fact: DialogFact, seq: number): void {
     if (fact.what === 'created') {
-      this.#made.set(state.id, [{ commit: fact.initial, session: 'main' }]);
+      this.#made.set(state.id, [{ commit: fact.initial, session: 'main', seq }]);
     }
     // An approval of nothing names the one before.
     const isNew =
       fact.what === 'saved' || (fact.what === 'approved' && fact.commit !== state.approved);
     if (!isNew) return;
-    this.#made.get(state.id)?.push({ commit: fact.commit, session: activeSession(state).name });
+    this.#made
+      .get(state.id)
+      ?.push({ commit: fact.commit, session: activeSession(state).name, seq });
   }
 
   #delete(id: DialogId): void {

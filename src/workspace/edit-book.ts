@@ -95,16 +95,21 @@ export class EditBook {
 
   /** By id or its beginning. @throws SmithyError EDIT_NOT_FOUND, AMBIGUOUS_ID */
   find(given: string): EditRecord {
-    const known = this.#records.keys();
-    const id = resolveId({ what: 'edit', given, known, missing: 'EDIT_NOT_FOUND' });
-    const record = this.#records.get(id as EditId);
-    if (record === undefined) throw new Error(`edit ${id} was resolved and is not there`);
+    const record = this.#records.get(given as EditId) ?? this.#resolve(given);
     if (record.end === 'incomplete' && !this.#canBeSettled(record)) {
       throw new SmithyError('EDIT_NOT_FOUND', `The edit ${given} ended more than a day ago.`, {
         hint: 'Its changes stay; use `smithyd restore` to go back.',
         data: { id: given, near: [] },
       });
     }
+    return record;
+  }
+
+  #resolve(given: string): EditRecord {
+    const known = this.#records.keys();
+    const id = resolveId({ what: 'edit', given, known, missing: 'EDIT_NOT_FOUND' });
+    const record = this.#records.get(id as EditId);
+    if (record === undefined) throw new Error(`edit ${id} was resolved and is not there`);
     return record;
   }
 

@@ -13,6 +13,8 @@ import { Diffs } from './diffs.js';
 import { EditBook } from './edit-book.js';
 import { Edits } from './edits.js';
 import { explainedSince } from './explained.js';
+import { FileCheckpoints } from './file-checkpoints.js';
+import { Milestones } from './milestones.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
 import { recover } from './recovery.js';
@@ -28,7 +30,8 @@ export function createHistory(deps: WorkspaceDeps) {
   const { store, watcher, identity, ledger, clock, log } = deps;
   const config = () => deps.settings.config();
   const contents = new Contents(store, deps.files);
-  const accounts = new Accounts(contents, store, deps.text);
+  const tidy = createTidying(store, log);
+  const accounts = new Accounts({ contents, store, text: deps.text, tidy });
   const claims = new Claims(watcher, config);
   const editBook = new EditBook({ ledger, clock });
   const projection = new Projection({ ...deps, diffOf: (entry) => accounts.diffOf(entry) });
@@ -49,7 +52,7 @@ export function createHistory(deps: WorkspaceDeps) {
     ...{ book, saving, present, queue, skippedAt },
   };
   const dialogs = new Dialogs({ ...shared, newId: deps.newDialogId });
-  const checkpoints = new Checkpoints({ ...shared, dialogs, tidy: createTidying(store, log) });
+  const checkpoints = new Checkpoints({ ...shared, dialogs, tidy });
   const diffs = new Diffs({ ...shared, dialogs, checkpoints });
   const edits = new Edits({
     ...shared,
@@ -68,6 +71,15 @@ export function createHistory(deps: WorkspaceDeps) {
   });
   const sessions = new Sessions({ ...shared, dialogs, checkpoints, diffs, restores });
   const blame = new Blame(shared);
+  const milestones = new Milestones({ ...shared, version: identity.version });
+  const fileCheckpoints = new FileCheckpoints({
+    ...shared,
+    newId: deps.newEditId,
+    unsavedNow: async () => {
+      const dialog = book.find(undefined);
+      return dialog === undefined ? [] : (await saving.pending(dialog)).map(({ path }) => path);
+    },
+  });
 
   /** Edits that were open when the daemon ended: theirs is what nobody else explains. */
   function reopenEdits(): void {
@@ -79,6 +91,7 @@ export function createHistory(deps: WorkspaceDeps) {
 
   return {
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
+    ...{ milestones, fileCheckpoints },
 
     /** Reads the ledger and mends what a crash left. Verbs may be called when it is done. */
     async open(): Promise<void> {
@@ -86,6 +99,7 @@ export function createHistory(deps: WorkspaceDeps) {
         await replay(ledger, (entry) => {
           book.fold(entry);
           editBook.fold(entry);
+          milestones.fold(entry);
         });
         await watcher.settle();
         await recover({ book, store, restores, sessions, log });

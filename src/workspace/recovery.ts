@@ -31,6 +31,7 @@ export async function recover(deps: RecoveryDeps): Promise<void> {
     await dropUnusedSession(store, book.get(id));
   }
   const left = await restores.recover();
+  for (const { id } of book.list()) await restores.dropWanted(id);
   if (left === undefined) return;
   const dialog = book.list().find(({ id }) => id === left.dialog);
   if (left.what === 'reset' && dialog !== undefined) await sessions.finishReset(dialog);

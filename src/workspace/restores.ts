@@ -1,7 +1,7 @@
 import { walked, type DialogState, type Trail } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
-import type { CommitId, Path } from '../core/model.js';
-import { isChosen } from '../core/restore-plan.js';
+import type { CommitId, DialogId, Path } from '../core/model.js';
+import { isChosen, planRestore } from '../core/restore-plan.js';
 import { toPath } from '../core/paths.js';
 import type { Clock, SmallFile } from '../core/ports.js';
 import type { CheckpointStore, Commit } from '../core/store.js';
@@ -11,6 +11,7 @@ import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import type { EventStream } from './event-stream.js';
+import { revertOwn, type OwnDeps } from './own-changes.js';
 import type { Present } from './present.js';
 import type { Queue } from '../core/queue.js';
 import {
@@ -24,7 +25,7 @@ import {
 } from './tree-moves.js';
 import { settled } from './settled.js';
 
-export interface RestoreDeps extends MoveDeps {
+export interface RestoreDeps extends MoveDeps, OwnDeps {
   readonly root: string;
   readonly book: DialogBook;
   readonly dialogs: Dialogs;
@@ -67,16 +68,20 @@ export interface Intent {
   readonly target: CommitId;
   readonly paths?: readonly Path[] | undefined;
   readonly trail?: Trail | undefined;
+  readonly label?: CommitId | undefined;
 }
 
 interface Target {
   readonly commit: CommitId;
+  /** The checkpoint that was asked for, when `commit` was made only to lead there. */
+  readonly label?: CommitId | undefined;
   readonly paths?: readonly Path[] | undefined;
   /** Where undo stands afterwards; absent: the restored state is a new step. */
   readonly trail?: Trail | undefined;
 }
 
 const MOST_ROUNDS = 5;
+const WANTED = 'wanted';
 
 /** Taking the project to another state, and back. */
 export class Restores {
@@ -93,7 +98,9 @@ export class Restores {
     return queue.run(async () => {
       const dialog = await dialogs.wanted(request.dialog);
       const commit = checkpoints.resolve(dialog, request.checkpoint);
-      if (request.mode === 'keep_external') return this.#keepExternal(dialog, { commit, paths });
+      if (request.mode === 'keep_external') {
+        return this.#keepExternal(dialog, { commit, paths }, request.dryRun === true);
+      }
       if (request.dryRun === true) return this.#dryRun(dialog, { commit, paths });
       return this.#moveTo(dialog, { commit, paths });
     });
@@ -117,7 +124,8 @@ export class Restores {
     if (dialog !== undefined && left.what === 'restore') {
       // What was pending is saved already. What is on disk now is half of this very restore and
       // no state to go back to; whatever else is found there is saved on the way.
-      await this.#finishMove(dialog, { commit: left.target, paths: left.paths, trail: left.trail });
+      const { target: commit, paths, trail, label } = left;
+      await this.#finishMove(dialog, { commit, paths, trail, label });
     }
     return left;
   }
@@ -126,7 +134,8 @@ export class Restores {
   async bring(dialog: DialogState, target: Target, what: Intent['what']): Promise<Moved> {
     const { intent, book, checkpoints } = this.#deps;
     const { commit, paths, trail } = target;
-    intent.write({ what, dialog: dialog.id, target: commit, paths, trail } satisfies Intent);
+    const { label } = target;
+    intent.write({ what, dialog: dialog.id, target: commit, paths, trail, label } satisfies Intent);
     const all = nothingMoved();
     let present = dialog;
     for (let round = 1; ; round++) {
@@ -200,19 +209,21 @@ export class Restores {
     const { checkpoints, book, events } = this.#deps;
     const moved = await this.bring(dialog, target, 'restore');
     const now = book.get(dialog.id);
+    const restoredTo = target.label ?? target.commit;
     const trailAfter = (commit: CommitId): Trail => target.trail ?? walked(now.trail, commit);
     const saved = await checkpoints.save(
       now,
-      { kind: 'restore', message: `Restored to ${target.commit}`, always: true },
+      { kind: 'restore', message: `Restored to ${restoredTo}`, always: true },
       (commit) => ({
         fact: { what: 'moved', trail: trailAfter(commit) },
-        line: { restored_to: target.commit, files: [...moved.restored, ...moved.deleted] },
+        line: { restored_to: restoredTo, files: [...moved.restored, ...moved.deleted] },
         changes: restoredLines(moved.changes, dialogVoice(now, this.#deps.clock)),
       }),
     );
     this.done();
+    if (target.label !== undefined) await this.dropWanted(dialog.id);
     const answer = {
-      restored_to: target.commit,
+      restored_to: restoredTo,
       new_checkpoint: saved.commit,
       safety_checkpoint: null,
       restored: moved.restored,
@@ -223,7 +234,7 @@ export class Restores {
     events.publish({
       type: 'restore',
       dialog_id: dialog.id,
-      restored_to: target.commit,
+      restored_to: restoredTo,
       new_checkpoint: saved.commit,
       restored: moved.restored.length,
       deleted: moved.deleted.length,
@@ -239,12 +250,62 @@ export class Restores {
     return { ...untouched(dialog, target.commit), ...listsOf(summarisePlan(plan)) };
   }
 
-  /** Nothing on disk is this dialog's own work until edits are announced: everything is kept. */
-  async #keepExternal(dialog: DialogState, target: Target): Promise<RestoreAnswer> {
-    const differences = await this.#deps.present.differencesTo(dialog, target.commit);
+  /**
+   * Takes back what this dialog did since the checkpoint and keeps what others did. The wanted
+   * state is a commit on a branch of its own first, so that a crash finds it like any other target.
+   */
+  async #keepExternal(
+    before: DialogState,
+    target: Target,
+    isDryRun: boolean,
+  ): Promise<RestoreAnswer> {
+    const { checkpoints, book, store, present, clock } = this.#deps;
     const chosen = isChosen(target.paths);
-    const kept = differences.map(({ path }) => path).filter(chosen);
-    return { ...untouched(dialog, target.commit), kept };
+    const since = book.made(before.id).find(({ commit }) => commit === target.commit)?.seq ?? 0;
+    const own = await revertOwn(this.#deps, before, { since, chosen });
+    this.#deps.requireFree(own.differences.map(({ path }) => path));
+    const touched = new Set<string>(own.differences.map(({ path }) => path));
+    const all = await present.differencesTo(before, target.commit);
+    const kept = all.map(({ path }) => path).filter((path) => chosen(path) && !touched.has(path));
+    const conflicts = own.conflicts.map((path) => ({ path, reason: 'conflict' }));
+    const told = { kept, skipped: conflicts };
+    if (isDryRun || touched.size === 0) {
+      const plan = planRestore({ differences: own.differences });
+      const lists = listsOf(summarisePlan({ steps: plan.steps, spared: conflicts }));
+      return { ...untouched(before, target.commit), ...lists, kept };
+    }
+    const safety = await checkpoints.save(before, SAFETY);
+    const dialog = book.get(before.id);
+    const { emptyFolders } = await store.readCommit(dialog.tip);
+    const wanted = await store.commit({
+      dialog: dialog.id,
+      branch: WANTED,
+      expected: null,
+      parents: [dialog.tip],
+      base: dialog.tip,
+      // Anew: what came while the work was saved belongs to others and stays.
+      changes: (await revertOwn(this.#deps, dialog, { since, chosen })).changes,
+      emptyFolders,
+      message: `Wanted: ${target.commit} without the work of others undone`,
+      trailers: { 'Dialog-Id': dialog.id, Kind: 'wanted' },
+      at: clock.now(),
+    });
+    const answer = await this.#finishMove(dialog, { commit: wanted, label: target.commit });
+    return {
+      ...answer,
+      ...told,
+      skipped: [...answer.skipped, ...conflicts],
+      safety_checkpoint: safety.isNew ? safety.commit : null,
+    };
+  }
+
+  /** The branch of a target that is no checkpoint, when nothing leads there any more. */
+  async dropWanted(dialog: DialogId): Promise<void> {
+    const { store } = this.#deps;
+    const left = (await store.branches(dialog)).get(WANTED);
+    if (left !== undefined) {
+      await store.setBranches(dialog, [{ name: WANTED, to: null, expected: left }]);
+    }
   }
 
   #move(dialog: DialogState, { commit, paths }: Target) {

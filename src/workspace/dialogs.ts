@@ -99,7 +99,8 @@ export class Dialogs {
       const fact = { what: 'created', title, initial: commit } as const;
       const place = { dialog_id: id, session: FIRST_SESSION };
       const adopted = adopt(claims, saved.changes, { voice: unknownVoice(place, clock) });
-      await book.record(id, [{ fact, line }], adopted.lines);
+      // What the very first checkpoint holds is where everything begins: nobody's change.
+      await book.record(id, [{ fact, line }], book.list().length === 0 ? [] : adopted.lines);
       adopted.done();
     } catch (error) {
       // A dialog whose first checkpoint failed must not be there at all.

@@ -70,6 +70,7 @@ export class Edits {
   /** One end at a time for each edit. */
   readonly #ending = new Map<EditId, Promise<unknown>>();
   readonly #starting = new Map<string, Promise<StartAnswer>>();
+  readonly #underWay = new Set<{ readonly owner: object | undefined }>();
   readonly #watched = new WeakSet<object>();
   #isClosing = false;
 
@@ -86,11 +87,24 @@ export class Edits {
 
   async start(params: StartParams, holder: Holder): Promise<StartAnswer> {
     const { requestId } = params;
-    if (requestId === undefined) return this.#start(params, holder);
+    if (requestId === undefined) return this.#startInRoom(params, holder);
     // The same call again, maybe while the first is still under way.
-    const under = this.#starting.get(requestId) ?? this.#start(params, holder);
+    const under = this.#starting.get(requestId) ?? this.#startInRoom(params, holder);
     this.#starting.set(requestId, under);
     return under.finally(() => this.#starting.delete(requestId));
+  }
+
+  /** Those under way count too, or many at once would pass the limit together. */
+  async #startInRoom(params: StartParams, holder: Holder): Promise<StartAnswer> {
+    const owner = params.detached === true ? undefined : holder.identity;
+    this.#requireRoom(owner);
+    const seat = { owner };
+    this.#underWay.add(seat);
+    try {
+      return await this.#start(params, holder);
+    } finally {
+      this.#underWay.delete(seat);
+    }
   }
 
   async #start(params: StartParams, holder: Holder): Promise<StartAnswer> {
@@ -103,8 +117,6 @@ export class Edits {
     const expect = new Map(
       Object.entries(params.expect ?? {}).map(([path, hash]) => [toPath(path, root), hash]),
     );
-    const owner = params.detached === true ? undefined : holder.identity;
-    this.#requireRoom(owner);
     const facts = await this.#facts(params);
     const strategy = params.strategy ?? strategyOf(config().unknownChangeStrategy);
     const deadline = clock.monotonic() + (params.waitMs ?? config().edits.waitMs);
@@ -184,10 +196,13 @@ export class Edits {
   }
 
   #requireRoom(owner: object | undefined): void {
-    if (this.open >= MOST_OPEN) throw tooMany('edits can be open', 'open edits', MOST_OPEN);
+    if (this.open + this.#underWay.size >= MOST_OPEN) {
+      throw tooMany('edits can be open', 'open edits', MOST_OPEN);
+    }
     if (owner === undefined) return;
     const own = [...this.#ties.values()].filter(({ holder }) => holder === owner).length;
-    if (own < MOST_PER_CLIENT) return;
+    const coming = [...this.#underWay].filter((seat) => seat.owner === owner).length;
+    if (own + coming < MOST_PER_CLIENT) return;
     throw tooMany('edits of one client can be open', 'edits per client', MOST_PER_CLIENT);
   }
 

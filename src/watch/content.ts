@@ -9,6 +9,7 @@ import {
   readSync,
   type Stats,
 } from 'node:fs';
+import { inFolderOf, isReallyAt } from './whereabouts.js';
 import { isRacy, sameStamp, type Stamp } from '../core/stamp.js';
 
 /** What one attempt to read a path found. */
@@ -50,12 +51,15 @@ export function readContent(path: string, maxBytes: number): Reading {
 /** A link's content is its text, as bytes; it is never followed. */
 export function readLink(path: string): Reading {
   try {
-    const readAt = Date.now();
-    const before = lstatSync(path);
-    const text = readlinkSync(path, { encoding: 'buffer' });
-    if (!before.isSymbolicLink() || !sameStamp(before, lstatSync(path))) return { kind: 'moved' };
-    const hash = digest('sha1', Buffer.concat([header(text.length), text]), 'hex');
-    return { kind: 'content', hash, stamp: before, racy: isRacy(before, readAt) };
+    const reading = inFolderOf<Reading>(path, (at) => {
+      const readAt = Date.now();
+      const before = lstatSync(at);
+      const text = readlinkSync(at, { encoding: 'buffer' });
+      if (!before.isSymbolicLink() || !sameStamp(before, lstatSync(at))) return { kind: 'moved' };
+      const hash = digest('sha1', Buffer.concat([header(text.length), text]), 'hex');
+      return { kind: 'content', hash, stamp: before, racy: isRacy(before, readAt) };
+    });
+    return reading ?? { kind: 'moved' };
   } catch (error) {
     return failure(error);
   }
@@ -67,7 +71,7 @@ function attemptRead(path: string, maxBytes: number): Reading {
     fd = openSync(path, FLAGS);
     const readAt = Date.now();
     const before = fstatSync(fd);
-    if (!before.isFile()) return { kind: 'moved' };
+    if (!before.isFile() || !isReallyAt(fd, path)) return { kind: 'moved' };
     if (before.size > maxBytes) return { kind: 'too_large', stamp: before };
     const hash = before.size <= SMALL ? hashSmall(fd, before) : hashChunks(fd, before);
     if (hash === undefined || !sameStamp(before, fstatSync(fd))) return { kind: 'unstable' };

@@ -1,9 +1,10 @@
 import type { Dirent } from 'node:fs';
 import { isProtected, STATE_FOLDER } from '../core/paths.js';
 import { isRacy, sameStamp, type Stamp } from '../core/stamp.js';
-import { list, look, type Listing } from './disk.js';
+import { look } from './disk.js';
 import type { Glance, Inspector } from './inspector.js';
 import type { Keeper } from './keeper.js';
+import { Lister, type Listing, type Unlisted } from './listing.js';
 import type { Rulebook } from './rulebook.js';
 import { Folder, type KnownTree } from './tree.js';
 import type { Watches } from './watches.js';
@@ -19,6 +20,11 @@ export interface PassDeps {
   readonly rootIsHere: () => boolean;
 }
 
+// A folder this large is listed in parts. Its own size counts because nothing may be known of it
+// yet: bytes on most file systems, some 400 entries; entries on others.
+const LARGE_BYTES = 16_384;
+const LARGE_COUNT = 1_000;
+
 /**
  * One look at the entries of one folder: watch, stamp, list, then name by name. In that order
  * nothing can change unnoticed in between. Can be left off after any name.
@@ -28,6 +34,7 @@ export class FolderPass {
   readonly #folder: Folder;
   #glance: Glance;
   #names: Iterator<readonly [string, Dirent | undefined]> | undefined;
+  #lister: Lister | undefined;
   #stamp: Stamp | undefined;
   #racy = true;
   #isListed = false;
@@ -40,7 +47,8 @@ export class FolderPass {
 
   /** Goes on until `due`; true when the folder is done. */
   advance(due: () => boolean): boolean {
-    if (this.#names === undefined && !this.#open()) return true;
+    const names = this.#names === undefined ? this.#find(due) : 'found';
+    if (names !== 'found') return names === 'none';
     for (;;) {
       const next = this.#names?.next();
       if (this.#folder.detached) return true;
@@ -51,6 +59,12 @@ export class FolderPass {
     this.#folder.stamp = this.#stamp;
     this.#folder.racy = this.#racy;
     return true;
+  }
+
+  /** Nobody will come back to it. */
+  close(): void {
+    this.#lister?.close();
+    this.#lister = undefined;
   }
 
   /** False when there is nothing to go through. */
@@ -73,12 +87,26 @@ export class FolderPass {
       this.#names = known(folder);
       return true;
     }
-    return this.#list();
+    const isLarge = found.size >= LARGE_BYTES || folder.children.size >= LARGE_COUNT;
+    this.#lister = new Lister(this.#deps.absolute(folder.path), isLarge);
+    return true;
   }
 
-  #list(): boolean {
+  #find(due: () => boolean): 'found' | 'more' | 'none' {
+    if (this.#lister === undefined && !this.#open()) return 'none';
+    if (this.#lister === undefined) return 'found';
+    if (this.#folder.detached) {
+      this.close();
+      return 'none';
+    }
+    const listing = this.#lister.advance(due);
+    if (listing === undefined) return 'more';
+    this.#lister = undefined;
+    return this.#take(listing) ? 'found' : 'none';
+  }
+
+  #take(listing: Listing | Unlisted): boolean {
     const folder = this.#folder;
-    const listing = list(this.#deps.absolute(folder.path));
     if (listing === 'unreadable' || listing === 'unreachable') return this.#cannot(listing);
     if (listing === 'gone') {
       this.#replaced();

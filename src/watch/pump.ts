@@ -71,6 +71,7 @@ export class Pump {
 
   stop(): void {
     this.#stopped = true;
+    for (const { pass } of [...this.#urgent, ...this.#patient]) pass.close();
   }
 
   schedule(): void {

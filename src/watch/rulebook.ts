@@ -3,7 +3,8 @@ import type { Stamp } from '../core/stamp.js';
 import { sameStamp } from '../core/stamp.js';
 import type { EntryKind, Explanation, RuleSet, RuleText } from '../core/tracking.js';
 import { explain } from './explain.js';
-import { kindOf, look, readIgnoreFile } from './disk.js';
+import { kindOf, look } from './disk.js';
+import { readIgnoreFile } from './rule-sources.js';
 import type { Folder, KnownTree } from './tree.js';
 
 interface Deps {

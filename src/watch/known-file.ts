@@ -112,7 +112,7 @@ export class KnownFile {
     await inSlices(
       (function* (folders) {
         for (const folder of folders) {
-          encoder.add(folder);
+          yield* encoder.add(folder);
           yield;
         }
       })(this.#deps.tree.folders.values()),

@@ -19,6 +19,8 @@ const SUM = 20;
 const FOLDER_STAMPED = 1;
 const FOLDER_HAS_GIT = 2;
 const FOLDER_TRACKED = 4;
+// Files between two chances to pause: well below a millisecond.
+const SLICE = 512;
 const FILE_RACY = 1;
 const FILE_LINKED = 2;
 
@@ -36,15 +38,21 @@ export class KnownEncoder {
     this.#at += text.copy(this.#buffer, this.#at);
   }
 
-  /** One folder with its files, at one moment; its parent must have been added. */
-  add(folder: Folder): void {
+  /**
+   * One folder with its files; its parent must have been added. Can be left off now and then: what
+   * changes meanwhile moves the folder's stamp or the file's own, and is found by that.
+   */
+  *add(folder: Folder): Generator<void> {
     const parent = folder.parent === undefined ? ROOT : this.#indexes.get(folder.parent);
     if (parent === undefined) return;
     this.#indexes.set(folder, this.#indexes.size);
     this.#room(128);
     this.#u32(parent);
     this.#text(folder.name);
-    this.#u8(folderFlags(folder));
+    const children = [...folder.children];
+    const files = children.filter(([, child]) => child instanceof Leaf && child.isKnown);
+    const subfolders = children.filter(([, child]) => child instanceof Folder).length;
+    this.#u8(folderFlags(folder, files.length + subfolders === children.length));
     const stamp = folder.stamp ?? UNKNOWN;
     this.#f64(stamp.mtimeMs);
     this.#f64(stamp.ctimeMs);
@@ -52,11 +60,12 @@ export class KnownEncoder {
     this.#u32(stamp.size);
     this.#u32(stamp.mode);
     this.#hash(folder.ignoreHash);
-    const children = [...folder.children];
-    const files = children.filter(([, child]) => child instanceof Leaf && child.isKnown);
-    this.#u32(children.filter(([, child]) => child instanceof Folder).length);
+    this.#u32(subfolders);
     this.#u32(files.length);
-    for (const [name, child] of files) if (child instanceof Leaf) this.#file(name, child);
+    for (const [index, [name, child]] of files.entries()) {
+      if (child instanceof Leaf) this.#file(name, child);
+      if (index % SLICE === SLICE - 1) yield;
+    }
   }
 
   finish(): Buffer {
@@ -133,7 +142,7 @@ export class KnownDecoder {
     this.#at += length;
   }
 
-  /** Fills an empty tree; can be left off after each folder. */
+  /** Fills an empty tree; can be left off after each folder, and within large ones. */
   *readInto(tree: KnownTree): Generator<void> {
     const folders: Folder[] = [];
     const expected: number[] = [];
@@ -145,6 +154,10 @@ export class KnownDecoder {
       const folder = parent === undefined ? tree.root : tree.addFolder(parent, name);
       folders.push(folder);
       expected.push(this.#folder(tree, folder));
+      for (let files = this.#u32(); files > 0; files -= 1) {
+        this.#file(tree, folder);
+        if (files % SLICE === 0) yield;
+      }
       yield;
     }
     for (const [index, folder] of folders.entries()) {
@@ -155,6 +168,7 @@ export class KnownDecoder {
     }
   }
 
+  /** All but its files. Returns how many subfolders it had. */
   #folder(tree: KnownTree, folder: Folder): number {
     const flags = this.#u8();
     const mtimeMs = this.#f64();
@@ -169,11 +183,7 @@ export class KnownDecoder {
     folder.tracked = (flags & FOLDER_TRACKED) !== 0;
     if ((flags & FOLDER_HAS_GIT) !== 0) tree.setHasGit(folder, true);
     folder.ignoreHash = this.#hash();
-    const subfolders = this.#u32();
-    const files = this.#u32();
-    for (let index = 0; index < files; index += 1) this.#file(tree, folder);
-    tree.files += files;
-    return subfolders;
+    return this.#u32();
   }
 
   #file(tree: KnownTree, folder: Folder): void {
@@ -188,7 +198,13 @@ export class KnownDecoder {
     leaf.ino = this.#f64();
     leaf.mode = this.#u32();
     leaf.hash = this.#hash();
+    if (!leaf.isKnown) {
+      // Lost its content while the others were written: the next listing finds it.
+      folder.stamp = undefined;
+      return;
+    }
     folder.children.set(name, leaf);
+    tree.files += 1;
     tree.setLinks(folder, name, leaf);
   }
 
@@ -223,8 +239,10 @@ export class KnownDecoder {
 const NO_HASH = '0'.repeat(2 * SUM);
 const UNKNOWN = { mtimeMs: 0, ctimeMs: 0, size: 0, mode: 0 };
 
-function folderFlags(folder: Folder): number {
-  const isStamped = folder.stamp !== undefined && !folder.racy && folder.skip === undefined;
+/** Files without known content are not saved: only a listing finds those again. */
+function folderFlags(folder: Folder, isComplete: boolean): number {
+  const isSteady = folder.stamp !== undefined && !folder.racy && folder.skip === undefined;
+  const isStamped = isSteady && isComplete;
   return (
     (isStamped ? FOLDER_STAMPED : 0) |
     (folder.hasGit ? FOLDER_HAS_GIT : 0) |

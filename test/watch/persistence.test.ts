@@ -45,7 +45,7 @@ describe('what was known before a restart', () => {
     if (leaf === undefined) throw new Error('src/b was not saved');
     leaf.hash = 'f'.repeat(40);
     const encoder = new KnownEncoder(decoder.binding);
-    for (const folder of tree.folders.values()) encoder.add(folder);
+    for (const folder of tree.folders.values()) writeAll(encoder.add(folder));
     writeFileSync(saved(), encoder.finish());
     const watched = await here.watch();
     expect(watched.watcher.get(path('src/b'))?.hash).toBe('f'.repeat(40));
@@ -89,6 +89,21 @@ describe('what was known before a restart', () => {
     expect(watched.changes().map((change) => `${change.change} ${change.path}`)).toEqual([
       'modified .gitignore',
     ]);
+  });
+
+  it('includes that a file was too large: one that shrank meanwhile is found', async () => {
+    writeFileSync(file('src/big'), 'x'.repeat(1_000_001));
+    await runOnce();
+    writeFileSync(file('src/big'), 'small');
+    const watched = await here.watch();
+    expect(watched.watcher.get(path('src/big'))?.size).toBe(5);
+  });
+
+  it('includes that a file was too large: it is listed as such again', async () => {
+    writeFileSync(file('src/big'), 'x'.repeat(1_000_001));
+    await runOnce();
+    const watched = await here.watch();
+    expect(watched.watcher.skipped()).toEqual([{ path: 'src/big', reason: 'too_large' }]);
   });
 
   it('is worth nothing when damaged anywhere: everything is read again', async () => {
@@ -139,6 +154,21 @@ describe('what was known before a restart', () => {
 });
 
 describe('the format', () => {
+  it('keeps every file of a folder too large to write at once', () => {
+    const tree = new KnownTree();
+    for (let index = 0; index < 3_000; index += 1) {
+      const leaf = new Leaf();
+      leaf.hash = index.toString(16).padStart(40, '0').replace(/^0/u, 'f');
+      tree.root.children.set(`file-${index}`, leaf);
+    }
+    const encoder = new KnownEncoder({});
+    expect([...encoder.add(tree.root)].length).toBeGreaterThan(2);
+    const read = new KnownTree();
+    expect([...new KnownDecoder(encoder.finish()).readInto(read)].length).toBeGreaterThan(2);
+    expect(read.files).toBe(3_000);
+    expect([...read.entries()]).toEqual([...tree.entries()]);
+  });
+
   it('keeps names, stamps and hashes of a tree', () => {
     const tree = new KnownTree();
     const folder = tree.addFolder(tree.root, 'ordner-ä');
@@ -148,7 +178,7 @@ describe('the format', () => {
     Object.assign(leaf, { mode: 0o100755, hash: 'ab'.repeat(20), racy: false, nlink: 3 });
     folder.children.set('l\u0301\n"', leaf);
     const encoder = new KnownEncoder({ any: 'thing' });
-    for (const each of tree.folders.values()) encoder.add(each);
+    for (const each of tree.folders.values()) writeAll(encoder.add(each));
     const read = new KnownTree();
     const decoder = new KnownDecoder(encoder.finish());
     expect([...decoder.readInto(read)].length).toBe(2);
@@ -158,3 +188,8 @@ describe('the format', () => {
     expect(read.files).toBe(1);
   });
 });
+
+/** To the end, without the pauses. */
+function writeAll(steps: Iterator<void>): void {
+  while (steps.next().done !== true);
+}

@@ -109,16 +109,22 @@ export class KnownFile {
 
   async #encode(): Promise<Buffer> {
     const encoder = new KnownEncoder(this.#deps.binding());
+    const { folders, nestedRoots } = this.#deps.tree;
+    const withNested = new Set([...nestedRoots].map(parentOf));
     await inSlices(
-      (function* (folders) {
-        for (const folder of folders) {
-          yield* encoder.add(folder);
+      (function* () {
+        for (const folder of folders.values()) {
+          yield* encoder.add(folder, withNested.has(folder.path));
           yield;
         }
-      })(this.#deps.tree.folders.values()),
+      })(),
     );
     return encoder.finish();
   }
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
 /** Runs to the end, and lets others have a turn in between. */

@@ -40,9 +40,10 @@ export class KnownEncoder {
 
   /**
    * One folder with its files; its parent must have been added. Can be left off now and then: what
-   * changes meanwhile moves the folder's stamp or the file's own, and is found by that.
+   * changes meanwhile moves the folder's stamp or the file's own, and is found by that. `hasMore`:
+   * there are entries that are not known and still matter, so it has to be listed next time.
    */
-  *add(folder: Folder): Generator<void> {
+  *add(folder: Folder, hasMore = false): Generator<void> {
     const parent = folder.parent === undefined ? ROOT : this.#indexes.get(folder.parent);
     if (parent === undefined) return;
     this.#indexes.set(folder, this.#indexes.size);
@@ -52,7 +53,9 @@ export class KnownEncoder {
     const children = [...folder.children];
     const files = children.filter(([, child]) => child instanceof Leaf && child.isKnown);
     const subfolders = children.filter(([, child]) => child instanceof Folder).length;
-    this.#u8(folderFlags(folder, files.length + subfolders === children.length));
+    // Files without known content and damaged names are not saved: only a listing finds those again.
+    const isWhole = files.length + subfolders === children.length && folder.oddNames.length === 0;
+    this.#u8(folderFlags(folder, isWhole && !hasMore));
     const stamp = folder.stamp ?? UNKNOWN;
     this.#f64(stamp.mtimeMs);
     this.#f64(stamp.ctimeMs);
@@ -239,10 +242,9 @@ export class KnownDecoder {
 const NO_HASH = '0'.repeat(2 * SUM);
 const UNKNOWN = { mtimeMs: 0, ctimeMs: 0, size: 0, mode: 0 };
 
-/** Files without known content are not saved: only a listing finds those again. */
-function folderFlags(folder: Folder, isComplete: boolean): number {
+function folderFlags(folder: Folder, isWhole: boolean): number {
   const isSteady = folder.stamp !== undefined && !folder.racy && folder.skip === undefined;
-  const isStamped = isSteady && isComplete;
+  const isStamped = isSteady && isWhole;
   return (
     (isStamped ? FOLDER_STAMPED : 0) |
     (folder.hasGit ? FOLDER_HAS_GIT : 0) |

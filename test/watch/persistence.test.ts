@@ -106,6 +106,25 @@ describe('what was known before a restart', () => {
     expect(watched.watcher.skipped()).toEqual([{ path: 'src/big', reason: 'too_large' }]);
   });
 
+  it('includes names that are no UTF-8: they are listed again', async () => {
+    writeFileSync(Buffer.concat([Buffer.from(file('src/bad-')), Buffer.from([0xff])]), 'x');
+    await runOnce();
+    const watched = await here.watch();
+    expect(watched.watcher.skipped()).toEqual([{ path: 'src/bad-\\xff', reason: 'not_utf8' }]);
+  });
+
+  it('includes projects of their own: one that is none any more is tracked', async () => {
+    mkdirSync(file('src/inner/.agentsmithy'), { recursive: true });
+    writeFileSync(file('src/inner/file'), '1');
+    await runOnce();
+    const again = await here.watch();
+    expect(again.watcher.health().nestedRoots).toEqual(['src/inner']);
+    await again.watcher.stop();
+    rmSync(file('src/inner/.agentsmithy'), { recursive: true });
+    const watched = await here.watch();
+    expect(watched.watcher.get(path('src/inner/file'))?.size).toBe(1);
+  });
+
   it('is worth nothing when damaged anywhere: everything is read again', async () => {
     await runOnce();
     const good = readFileSync(saved());

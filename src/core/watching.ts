@@ -101,6 +101,8 @@ export interface Watcher {
   settle(signal?: AbortSignal): Promise<{ readonly fresh: boolean }>;
   get(path: Path): KnownEntry | undefined;
   entries(): Iterable<KnownEntry>;
+  /** In path order, from the first path after this one; costs what is taken of it. */
+  entriesAfter(path: string | undefined): Iterable<KnownEntry>;
   /** Tracked folders that hold nothing tracked. */
   emptyFolders(): Iterable<Path>;
   /** At most `limit` of them; `health().skipped` is the total. */

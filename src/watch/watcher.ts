@@ -20,6 +20,7 @@ import { GitActivity } from './git-activity.js';
 import { grouped } from './grouped.js';
 import { KnownFile } from './known-file.js';
 import { Listeners } from './listeners.js';
+import { entriesAfter } from './paging.js';
 import { patiently } from './patience.js';
 import { ProjectRoot } from './root.js';
 import { Surveyor } from './surveyor.js';
@@ -132,6 +133,10 @@ class ProjectWatcher implements Watcher {
 
   entries(): Iterable<KnownEntry> {
     return this.#surveyor.tree.entries();
+  }
+
+  entriesAfter(path: string | undefined): Iterable<KnownEntry> {
+    return entriesAfter(this.#surveyor.tree, path ?? '');
   }
 
   emptyFolders(): Iterable<Path> {

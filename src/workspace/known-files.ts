@@ -30,12 +30,16 @@ export async function knownFiles(
   const wanted = query.paths?.map((path) => toPath(path, root));
   const { fresh } = await watcher.settle();
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const matching = wanted === undefined ? page(watcher, query.after) : named(watcher, wanted);
+  // One more than asked for tells whether there is a next page.
+  const matching =
+    wanted === undefined
+      ? first(limit + 1, watcher.entriesAfter(query.after))
+      : named(watcher, wanted);
   const files = matching.slice(0, limit);
   const last = files.at(-1);
   return {
     files,
-    empty_folders: [...watcher.emptyFolders()].slice(0, MOST_LISTED),
+    empty_folders: first(MOST_LISTED, watcher.emptyFolders()),
     skipped: watcher.skipped(MOST_LISTED),
     total: watcher.health().files,
     fresh,
@@ -47,8 +51,11 @@ function named(watcher: Watcher, paths: readonly Path[]): KnownEntry[] {
   return paths.map((path) => watcher.get(path)).filter((entry) => entry !== undefined);
 }
 
-function page(watcher: Watcher, after: string | undefined): KnownEntry[] {
-  return [...watcher.entries()]
-    .filter(({ path }) => after === undefined || path > after)
-    .sort((a, b) => (a.path < b.path ? -1 : 1));
+function first<T>(count: number, items: Iterable<T>): T[] {
+  const taken: T[] = [];
+  for (const item of items) {
+    taken.push(item);
+    if (taken.length === count) break;
+  }
+  return taken;
 }

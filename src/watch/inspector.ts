@@ -124,7 +124,7 @@ export class Inspector {
     const isDecided = known !== undefined && !glance.force && !changedKind(known, kind);
     const decision = isDecided ? undefined : folder.rules?.decide(name, kind);
     if (decision?.[kind === 'directory' ? 'enter' : 'tracked'] === false) {
-      if (known !== undefined) this.#dropUnwanted(folder, name, { glance, kind });
+      this.#unwanted(folder, name, { found, glance, kind });
     } else if (kind === 'directory') {
       this.#directory(folder, name, { found, glance, tracked: decision?.tracked });
     } else {
@@ -132,10 +132,18 @@ export class Inspector {
     }
   }
 
-  /** The same name, no longer tracked: by a rule if it is the same thing, else it is gone. */
-  #dropUnwanted(folder: Folder, name: string, seen: { glance: Glance; kind: EntryKind }): void {
+  /** Not tracked, or no longer: by a rule if it is the same thing as before, else that is gone. */
+  #unwanted(
+    folder: Folder,
+    name: string,
+    seen: { found: Stats; glance: Glance; kind: EntryKind },
+  ): void {
     const known = folder.children.get(name);
-    if (known !== undefined && changedKind(known, seen.kind)) {
+    if (seen.kind === 'file' && seen.found.nlink > 1) {
+      this.#deps.tree.noteOtherName(seen.found.ino);
+    }
+    if (known === undefined) return;
+    if (changedKind(known, seen.kind)) {
       this.#deps.keeper.remove(folder, name, seen.glance.visit.origin);
     } else {
       this.#deps.keeper.untrack(folder, name);

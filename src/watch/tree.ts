@@ -6,6 +6,10 @@ import type { Visit } from './visit.js';
 
 const TYPE = 0o170000;
 const LINK = 0o120000;
+// Asked about at the next barrier; what is beyond it is left to scans.
+const MAX_ELSEWHERE = 10_000;
+// About 1 ms of asking at each barrier.
+const MAX_FORMERLY = 200;
 
 /** A file or link. Fields are assigned in one order everywhere, so that V8 keeps one shape. */
 export class Leaf implements Stamp {
@@ -80,14 +84,17 @@ export class KnownTree {
   readonly folders = new Map<string, Folder>([['', this.root]]);
   readonly skipped = new Map<string, SkipReason>();
   /**
-   * Files with further names: a write through one of those raises no event here, even when the
-   * other name is in the tree too.
+   * Files with further names, or that had some: a write through one of those raises no event here,
+   * even when the other name is in the tree too.
    */
   readonly linked = new Map<Leaf, { readonly folder: Folder; readonly name: string }>();
   readonly nestedRoots = new Set<string>();
   readonly nestedRepositories = new Set<string>();
   files = 0;
   #hasNewLinks = false;
+  readonly #linkedElsewhere = new Set<number>();
+  /** Those of `linked` that have one name by now. */
+  readonly #formerly = new Set<Leaf>();
 
   /** A folder below `parent`; whatever had the name must be gone. */
   addFolder(parent: Folder, name: string): Folder {
@@ -118,11 +125,34 @@ export class KnownTree {
 
   setLinks(folder: Folder, name: string, leaf: Leaf): void {
     if (leaf.nlink === 1) {
-      this.linked.delete(leaf);
-    } else if (!this.linked.has(leaf)) {
-      this.linked.set(leaf, { folder, name });
-      this.#hasNewLinks = true;
+      if (this.linked.has(leaf)) this.#keepFormer(leaf);
+      return;
     }
+    this.#formerly.delete(leaf);
+    if (this.linked.has(leaf)) return;
+    this.linked.set(leaf, { folder, name });
+    this.#hasNewLinks = true;
+  }
+
+  /**
+   * Somebody may have it open under the name that went: the kernel reports what he writes under
+   * that name, so the one that is left has to be asked on.
+   */
+  #keepFormer(leaf: Leaf): void {
+    this.#formerly.add(leaf);
+    if (this.#formerly.size <= MAX_FORMERLY) return;
+    for (const oldest of this.#formerly) {
+      this.#formerly.delete(oldest);
+      this.linked.delete(oldest);
+      return;
+    }
+  }
+
+  /** A name that is not tracked belongs to a file with several: one of those may be. */
+  noteOtherName(inode: number): void {
+    if (this.#linkedElsewhere.size >= MAX_ELSEWHERE) return;
+    this.#linkedElsewhere.add(inode);
+    this.#hasNewLinks = true;
   }
 
   /**
@@ -134,6 +164,8 @@ export class KnownTree {
     this.#hasNewLinks = false;
     const before = this.linked.size;
     const inodes = new Set([...this.linked.keys()].map(({ ino }) => ino));
+    for (const inode of this.#linkedElsewhere) inodes.add(inode);
+    this.#linkedElsewhere.clear();
     for (const folder of this.folders.values()) {
       for (const [name, child] of folder.children) {
         if (!(child instanceof Leaf) || !inodes.has(child.ino)) continue;
@@ -146,6 +178,7 @@ export class KnownTree {
   removeLeaf(folder: Folder, name: string, leaf: Leaf): void {
     folder.children.delete(name);
     this.linked.delete(leaf);
+    this.#formerly.delete(leaf);
     if (leaf.skip !== undefined) this.skipped.delete(folder.childPath(name));
     if (leaf.isKnown) this.files -= 1;
   }

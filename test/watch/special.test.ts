@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
+  closeSync,
   linkSync,
   mkdirSync,
+  openSync,
   rmSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -131,6 +134,40 @@ describe('files out of the ordinary', () => {
     writeFileSync(file('b'), 'and once more');
     await watched.settle();
     expect(watched.watcher.get(path('a'))?.hash).toBe(idOf('b'));
+  });
+
+  it('are followed when written by somebody who opened them under a name since removed', async () => {
+    writeFileSync(file('a'), '1');
+    linkSync(file('a'), file('b'));
+    const watched = await here.watch();
+    await watched.settle();
+    const open = openSync(file('b'), 'r+');
+    try {
+      rmSync(file('b'));
+      await watched.settle();
+      expect([...watched.state().keys()]).toEqual(['a']);
+      // The kernel reports this under the name it was opened by, which is gone.
+      writeSync(open, 'written late');
+      await watched.settle();
+      expect(watched.watcher.get(path('a'))?.hash).toBe(idOf('a'));
+    } finally {
+      closeSync(open);
+    }
+  });
+
+  it('are followed through a name that the rules leave out', async () => {
+    writeFileSync(file('.gitignore'), 'ignored\n');
+    writeFileSync(file('a'), '1');
+    const watched = await here.watch();
+    await watched.settle();
+    linkSync(file('a'), file('ignored'));
+    writeFileSync(file('ignored'), 'through a name nobody tracks');
+    await watched.settle();
+    expect(watched.watcher.get(path('a'))?.hash).toBe(idOf('a'));
+    writeFileSync(file('ignored'), 'and once more');
+    await watched.settle();
+    expect(watched.watcher.get(path('a'))?.hash).toBe(idOf('a'));
+    expect([...watched.state().keys()]).toEqual(['.gitignore', 'a']);
   });
 
   it('keep their last known content while they cannot be read', async () => {

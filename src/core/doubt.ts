@@ -46,5 +46,7 @@ export function nextScanIn(policy: ScanPolicy, lastScanMs: number, degraded: boo
 export const REMEDIES: Readonly<Partial<Record<DoubtReason, string>>> = {
   watch_limit:
     'Raise fs.inotify.max_user_watches (sysctl) or ulimit -n, or exclude large folders; until then changes are found by scanning.',
+  files_limit:
+    'Raise ulimit -n (or fs.file-max) for the daemon and start it again, or close some of its clients; until then changes are found by scanning.',
   watch_failed: 'See the daemon log for the folder; until then changes are found by scanning.',
 };

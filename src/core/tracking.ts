@@ -58,6 +58,8 @@ export interface RuleSet {
   readonly outside: readonly string[];
   /** What could not be read or is not applied, one sentence each. */
   readonly warnings: readonly string[];
+  /** True: descriptors or memory ran out while they were read, so these are not the real ones. */
+  readonly isPartial?: boolean;
 }
 
 /** Why one path is tracked or not: what `smithyd status --why PATH` prints. */

@@ -60,7 +60,15 @@ export interface ChangeBatch {
 }
 
 export type DoubtReason =
-  'overflow' | 'stall' | 'sleep' | 'barrier_timeout' | 'watch_limit' | 'watch_failed' | 'requested';
+  | 'overflow'
+  | 'stall'
+  | 'sleep'
+  | 'barrier_timeout'
+  | 'watch_limit'
+  | 'watch_failed'
+  /** Files could not be opened because too many are open, here or on the whole machine. */
+  | 'files_limit'
+  | 'requested';
 
 export type WatchNotice =
   | { readonly type: 'watch_desynced'; readonly reason: DoubtReason }

@@ -122,6 +122,11 @@ function failure(error: unknown): Reading {
   return { kind: 'unreadable', code };
 }
 
+/** Says nothing about the file: descriptors or memory have run out, here or on the machine. */
+export function isExhaustion(code: string): boolean {
+  return code === 'EMFILE' || code === 'ENFILE' || code === 'ENOMEM';
+}
+
 export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error
     ? String(error.code)

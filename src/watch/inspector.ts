@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { isProtected } from '../core/paths.js';
 import { sameStamp } from '../core/stamp.js';
 import type { EntryKind } from '../core/tracking.js';
-import { readLink, type Reading } from './content.js';
+import { isExhaustion, readLink, type Reading } from './content.js';
 import { kindOf, look } from './disk.js';
 import type { HashJob } from './hasher.js';
 import type { Keeper } from './keeper.js';
@@ -34,6 +34,8 @@ interface Deps {
   readonly enter: (folder: Folder, glance: Glance) => void;
   /** The folder's own ignore file, `.git` or state folder came, went or changed. */
   readonly special: (folder: Folder, name: string, glance: Glance) => void;
+  /** Something could not be opened because too much is open. */
+  readonly exhausted: () => void;
   /** Tries the path again a little later. */
   readonly later: (folder: Folder, name: string) => void;
 }
@@ -85,6 +87,7 @@ export class Inspector {
         keeper.setTooLarge(path, leaf, reading.stamp);
         break;
       case 'unreadable':
+        if (isExhaustion(reading.code)) this.#deps.exhausted();
         tree.setSkip(path, leaf, 'unreadable');
         break;
       case 'unstable':

@@ -46,7 +46,7 @@ export class Keeper {
     this.#deps.tree.setSkip(path, leaf, undefined);
     const after = leaf.state;
     if (before?.hash === after?.hash && before?.mode === after?.mode) return;
-    this.#deps.noted({ path: path as Path, before, after, origin });
+    this.#note({ path: path as Path, before, after, origin });
   }
 
   /** Grown beyond the cap: its content leaves the known state, and nothing was deleted. */
@@ -62,7 +62,7 @@ export class Keeper {
     if (before !== undefined) {
       leaf.hash = '';
       this.#deps.tree.files -= 1;
-      this.#deps.noted({ path: path as Path, before, after: undefined, origin });
+      this.#note({ path: path as Path, before, after: undefined, origin });
     }
     this.#deps.tree.setSkip(path, leaf, 'special');
   }
@@ -71,13 +71,19 @@ export class Keeper {
   remove(folder: Folder, name: string, origin: ChangeOrigin | undefined): void {
     if (!this.#deps.rootIsHere()) return;
     this.#removeAll(folder, name, (path, before) =>
-      this.#deps.noted({ path, before, after: undefined, origin }),
+      this.#note({ path, before, after: undefined, origin }),
     );
   }
 
   /** Left out by a rule from now on, with everything below it; the disk is as it was. */
   untrack(folder: Folder, name: string): void {
     this.#removeAll(folder, name, (path, before) => this.#deps.untracked(path, before));
+  }
+
+  /** Rules let files in and out; when one that was in differs, somebody changed it. */
+  #note(step: PendingStep): void {
+    const isEdit = step.before !== undefined && step.origin === 'rules';
+    this.#deps.noted(isEdit ? { ...step, origin: 'scan' } : step);
   }
 
   #removeAll(folder: Folder, name: string, told: (path: Path, before: FileState) => void): void {

@@ -1,5 +1,5 @@
 import { type Dir, type Dirent, opendirSync, readdirSync } from 'node:fs';
-import { codeOf } from './content.js';
+import { codeOf, isExhaustion } from './content.js';
 
 export interface Listing {
   readonly entries: readonly Dirent[];
@@ -7,7 +7,7 @@ export interface Listing {
   readonly oddNames: readonly string[];
 }
 
-export type Unlisted = 'gone' | 'unreadable' | 'unreachable';
+export type Unlisted = 'gone' | 'unreadable' | 'unreachable' | 'exhausted';
 
 const DAMAGED = '\uFFFD';
 // Entries per system call; about half a millisecond.
@@ -39,6 +39,7 @@ export class Lister {
       this.close();
       const code = codeOf(error);
       if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return 'gone';
+      if (isExhaustion(code)) return 'exhausted';
       return code === 'ENAMETOOLONG' ? 'unreachable' : 'unreadable';
     }
   }

@@ -18,6 +18,8 @@ export interface PassDeps {
   readonly inspector: Inspector;
   readonly enter: (folder: Folder, glance: Glance) => void;
   readonly rootIsHere: () => boolean;
+  /** Something could not be opened because too much is open. */
+  readonly exhausted: () => void;
 }
 
 // A folder this large is listed in parts. Its own size counts because nothing may be known of it
@@ -108,6 +110,10 @@ export class FolderPass {
   #take(listing: Listing | Unlisted): boolean {
     const folder = this.#folder;
     if (listing === 'unreadable' || listing === 'unreachable') return this.#cannot(listing);
+    if (listing === 'exhausted') {
+      this.#deps.exhausted();
+      return this.#cannot('unreadable');
+    }
     if (listing === 'gone') {
       this.#replaced();
       return false;
@@ -128,7 +134,10 @@ export class FolderPass {
   }
 
   #rulesDiffer(hasIgnoreFile: boolean): boolean {
-    const differ = this.#deps.rulebook.refresh(this.#folder, hasIgnoreFile);
+    const rules = this.#deps.rulebook.refresh(this.#folder, hasIgnoreFile);
+    // Decided by other rules than it should be: look again, whatever its stamp says by then.
+    if (rules === 'unknown') this.#stamp = undefined;
+    const differ = rules === 'changed';
     if (differ) this.#glance = { ...this.#glance, force: true, deep: true };
     return differ;
   }

@@ -22,6 +22,7 @@ export async function loadRules(
       .update(`${RULES_VERSION}\n${JSON.stringify(named)}`)
       .digest('hex'),
     outside: outside.map(({ path }) => path),
+    isPartial: warnings.some(({ code }) => code === 'OUT_OF_DESCRIPTORS'),
     warnings: [
       ...warnings.map(({ detail }) => detail),
       ...root.dropped().map(({ rule, why }) => {

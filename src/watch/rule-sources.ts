@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { RuleText } from '../core/tracking.js';
+import { codeOf, isExhaustion } from './content.js';
 import type { RuleOptions } from './rules.js';
 
 /** Where git's rules for a root come from on this machine. Nothing in the repository is executed. */
@@ -37,7 +38,11 @@ export interface OutsideFile {
 }
 
 export interface RuleWarning {
-  readonly code: 'GIT_CONFIG_UNREADABLE' | 'IGNORE_FILE_TOO_LARGE' | 'IGNORE_FILE_UNREADABLE';
+  readonly code:
+    | 'GIT_CONFIG_UNREADABLE'
+    | 'IGNORE_FILE_TOO_LARGE'
+    | 'IGNORE_FILE_UNREADABLE'
+    | 'OUT_OF_DESCRIPTORS';
   readonly detail: string;
 }
 
@@ -178,9 +183,10 @@ function readRuleFile(path: string, { follow, warn }: ReadOptions): string | und
     }
     return readFileSync(descriptor, 'utf8');
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
+    if (isExhaustion(code)) warn({ code: 'OUT_OF_DESCRIPTORS', detail: `${path}: ${code}` });
     // Absent, or a symlink where git follows none.
-    if (!['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK'].includes(code)) {
+    else if (!['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK'].includes(code)) {
       warn({ code: 'IGNORE_FILE_UNREADABLE', detail: `${path}: ${code}` });
     }
     return undefined;
@@ -218,17 +224,20 @@ async function readGitSettings(
   warnings: RuleWarning[],
 ): Promise<GitSettings> {
   if (git === undefined) return { ignoreCase: false };
-  const answer = await new Promise<{ stdout: string; failure?: string }>((settle) => {
+  const answer = await new Promise<{ stdout: string; failure?: Error }>((settle) => {
     const args = ['config', '-z', '--get-regexp', '^core\\.(excludesfile|ignorecase)$'];
     const limits = { timeout: CONFIG_TIMEOUT_MS, maxBuffer: MAX_IGNORE_BYTES };
     execFile(git.path, args, { cwd: root, env: git.env, ...limits }, (error, stdout) => {
       // Exit 1: neither is set.
       const failed = error !== null && error.code !== 1;
-      settle(failed ? { stdout, failure: error.message } : { stdout });
+      settle(failed ? { stdout, failure: error } : { stdout });
     });
   });
   if (answer.failure !== undefined) {
-    warnings.push({ code: 'GIT_CONFIG_UNREADABLE', detail: answer.failure });
+    const code = isExhaustion(codeOf(answer.failure))
+      ? 'OUT_OF_DESCRIPTORS'
+      : 'GIT_CONFIG_UNREADABLE';
+    warnings.push({ code, detail: answer.failure.message });
     return { ignoreCase: false };
   }
   return parseSettings(answer.stdout, { root, home });

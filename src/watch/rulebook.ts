@@ -4,13 +4,15 @@ import { sameStamp } from '../core/stamp.js';
 import type { EntryKind, Explanation, RuleSet, RuleText } from '../core/tracking.js';
 import { explain } from './explain.js';
 import { kindOf, look } from './disk.js';
-import { readIgnoreFile } from './rule-sources.js';
+import { readIgnoreFile, type RuleWarning } from './rule-sources.js';
 import type { Folder, KnownTree } from './tree.js';
 
 interface Deps {
   readonly absolute: (relative: string) => string;
   readonly tree: KnownTree;
   readonly load: () => Promise<RuleSet>;
+  /** Something could not be opened because too much is open. */
+  readonly exhausted: () => void;
 }
 
 /** Keeps each folder's rules in line with the ignore files they come from. */
@@ -29,6 +31,10 @@ export class Rulebook {
     const own = this.#deps.absolute('.gitignore');
     const before = stampOf(own);
     const set = await this.#deps.load();
+    if (set.isPartial === true) {
+      this.#deps.exhausted();
+      if (this.#deps.tree.root.rules !== undefined) return false;
+    }
     this.#outside = new Map(set.outside.map((path) => [path, stampOf(path)]));
     this.#outside.set(own, before);
     if (set.fingerprint === this.fingerprint && this.#deps.tree.root.rules !== undefined) {
@@ -51,24 +57,32 @@ export class Rulebook {
   }
 
   /**
-   * Makes the folder's rules current. True when they are not what its entries were decided by, so
-   * that everything below has to be decided anew.
+   * Makes the folder's rules current. `changed`: they are not what its entries were decided by, so
+   * that everything below has to be decided anew. `unknown`: they are as before, for want of
+   * descriptors.
    */
-  refresh(folder: Folder, hasIgnoreFile: boolean): boolean {
+  refresh(folder: Folder, hasIgnoreFile: boolean): 'same' | 'changed' | 'unknown' {
     const { parent } = folder;
-    if (parent?.rules === undefined) return false;
+    if (parent?.rules === undefined) return 'same';
+    const warnings: RuleWarning[] = [];
     const text = hasIgnoreFile
-      ? readIgnoreFile(this.#deps.absolute(folder.childPath('.gitignore')))
+      ? readIgnoreFile(this.#deps.absolute(folder.childPath('.gitignore')), (warning) =>
+          warnings.push(warning),
+        )
       : undefined;
+    if (warnings.some(({ code }) => code === 'OUT_OF_DESCRIPTORS')) {
+      this.#deps.exhausted();
+      return 'unknown';
+    }
     const hash = text === undefined ? '' : createHash('sha1').update(text).digest('hex');
-    if (folder.rulesFrom === parent.rules && hash === folder.ignoreHash) return false;
+    if (folder.rulesFrom === parent.rules && hash === folder.ignoreHash) return 'same';
     // The first rules after a restart are those of before it when the texts are the same.
     const differ = folder.rulesFrom !== undefined || hash !== folder.ignoreHash;
     const source = folder.childPath('.gitignore');
     folder.rules = parent.rules.enter(folder.name, text === undefined ? text : { source, text });
     folder.rulesFrom = parent.rules;
     folder.ignoreHash = hash;
-    return differ;
+    return differ ? 'changed' : 'same';
   }
 
   /** Why a path is tracked or not; nothing needs to exist there. */

@@ -27,6 +27,8 @@ export interface SurveyorDeps {
   readonly gitFolderTouched: () => void;
   readonly publish: (batch: ChangeBatch) => void;
   readonly overflow: () => void;
+  /** Something could not be opened because too much is open. */
+  readonly exhausted: () => void;
   /** A folder lost or gained its watch. */
   readonly coverageChanged: (why: 'limit' | 'failed' | undefined) => void;
 }
@@ -59,7 +61,12 @@ export class Surveyor {
     const { tree } = this;
     const absolute = (relative: string): string =>
       relative === '' ? deps.root : `${deps.root}/${relative}`;
-    this.rulebook = new Rulebook({ absolute, tree, load: deps.loadRules });
+    this.rulebook = new Rulebook({
+      absolute,
+      tree,
+      load: deps.loadRules,
+      exhausted: deps.exhausted,
+    });
     this.publisher = new Publisher({ holdBack: deps.isGitStillRunning, publish: deps.publish });
     this.watches = new Watches({
       engine: deps.engine,
@@ -82,6 +89,7 @@ export class Surveyor {
       hasher: () => this.#hasher,
       enter,
       special: (folder, name, glance) => this.#special(folder, name, glance),
+      exhausted: deps.exhausted,
       later: (folder, name) => this.#later(folder.path, name),
     });
     this.#hasher = new Hasher({
@@ -100,6 +108,7 @@ export class Surveyor {
       inspector: this.#inspector,
       enter,
       rootIsHere: deps.rootIsHere,
+      exhausted: deps.exhausted,
     };
     this.#pump = new Pump({
       tree,
@@ -225,7 +234,7 @@ export class Surveyor {
         .finally(() => glance.visit.end());
       return;
     }
-    if (!this.rulebook.refresh(folder, true)) return;
+    if (this.rulebook.refresh(folder, true) !== 'changed') return;
     this.#pump.enter(folder, { ...glance, force: true, deep: true });
   }
 

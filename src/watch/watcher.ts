@@ -80,6 +80,7 @@ class ProjectWatcher implements Watcher {
       gitFolderTouched: () => this.#git.open(),
       publish: (batch) => this.#publish(batch),
       overflow: () => this.#suspect('overflow'),
+      exhausted: () => this.#exhausted(),
       coverageChanged: (why) => this.#coverageChanged(why),
     });
     this.#file = new KnownFile({
@@ -97,7 +98,7 @@ class ProjectWatcher implements Watcher {
     this.#upkeep = new Upkeep({
       clock: deps.clock,
       policy: this.#timing.scans,
-      isDegraded: () => this.#doubts.isDegraded,
+      isDegraded: () => this.#doubts.isDegraded || !this.#doubts.isClear,
       beat: () => this.#root.check(),
       doubt: (reason) => this.#suspect(reason),
       scan: () => this.#scan(),
@@ -272,6 +273,13 @@ class ProjectWatcher implements Watcher {
     this.#deps.log.write('warn', 'Events may be missing; scanning.', { reason });
     this.#doubts.raise(reason);
     if (this.#isReady) this.#inBackground(this.#scan());
+  }
+
+  /** Not scanned at once: it would only run into the same again. Who asks, and time, lead to it. */
+  #exhausted(): void {
+    const isNews = this.#doubts.isClear;
+    this.#doubts.raise('files_limit');
+    if (isNews) this.#upkeep.rearm();
   }
 
   #coverageChanged(why: 'limit' | 'failed' | undefined): void {

@@ -40,6 +40,16 @@ const STEPS = [
   () => fs.writeFileSync(file(), text()),
   () => fs.writeFileSync(file(), text()),
   () => fs.appendFileSync(file(), text()),
+  () => {
+    // Open for a while: the name may be gone, or another's, by the time of the write.
+    const fd = fs.openSync(file(), pick(['w', 'r+']));
+    try {
+      for (let look = random(300); look > 0; look -= 1) fs.fstatSync(fd);
+      fs.writeSync(fd, text());
+    } finally {
+      fs.closeSync(fd);
+    }
+  },
   () => fs.truncateSync(file(), random(10)),
   () => {
     // Same size, and the old time put back: only ctime tells.

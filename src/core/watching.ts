@@ -68,6 +68,8 @@ export type DoubtReason =
   | 'watch_failed'
   /** Files could not be opened because too many are open, here or on the whole machine. */
   | 'files_limit'
+  /** A file system that tells nothing of changes made elsewhere: FUSE, network, shared folders. */
+  | 'no_events'
   | 'requested';
 
 export type WatchNotice =

@@ -8,6 +8,7 @@ export class Doubts {
   #raised = 0;
   #passing: DoubtReason | undefined;
   #lasting: DoubtReason | undefined;
+  #isSilent = false;
 
   constructor(notify: (notice: WatchNotice) => void) {
     this.#notify = notify;
@@ -41,16 +42,27 @@ export class Doubts {
     if (reason !== undefined) this.#notify({ type: 'watch_desynced', reason });
   }
 
+  /** Some of the tree lies where no events come from; stays so until a restart. */
+  setSilent(): void {
+    if (this.#isSilent) return;
+    this.#isSilent = true;
+    this.#notify({ type: 'watch_desynced', reason: 'no_events' });
+  }
+
+  get isSilent(): boolean {
+    return this.#isSilent;
+  }
+
   get isClear(): boolean {
     return this.#passing === undefined;
   }
 
   get isDegraded(): boolean {
-    return this.#lasting !== undefined;
+    return this.#lasting !== undefined || this.#isSilent;
   }
 
   get report(): { reason?: string; remedy?: string } {
-    const reason = this.#lasting ?? this.#passing;
+    const reason = this.#lasting ?? this.#passing ?? (this.#isSilent ? 'no_events' : undefined);
     if (reason === undefined) return {};
     const remedy = REMEDIES[reason];
     return { reason, ...(remedy === undefined ? {} : { remedy }) };

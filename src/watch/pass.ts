@@ -5,6 +5,7 @@ import { look } from './disk.js';
 import type { Glance, Inspector } from './inspector.js';
 import type { Keeper } from './keeper.js';
 import { Lister, type Listing, type Unlisted } from './listing.js';
+import type { Mounts } from './mounts.js';
 import type { Rulebook } from './rulebook.js';
 import { Folder, type KnownTree } from './tree.js';
 import type { Watches } from './watches.js';
@@ -13,6 +14,7 @@ export interface PassDeps {
   readonly absolute: (relative: string) => string;
   readonly tree: KnownTree;
   readonly watches: Watches;
+  readonly mounts: Mounts;
   readonly rulebook: Rulebook;
   readonly keeper: Keeper;
   readonly inspector: Inspector;
@@ -81,6 +83,7 @@ export class FolderPass {
       this.#replaced();
       return false;
     }
+    this.#deps.mounts.look(found.dev, this.#deps.absolute(folder.path));
     const same = folder.stamp !== undefined && !folder.racy && sameStamp(folder.stamp, found);
     this.#stamp = copyStamp(found);
     this.#racy = isRacy(found, readAt);

@@ -6,6 +6,7 @@ import { type Engine, type EngineEvents, LIMITS } from './engine.js';
 import { Hasher } from './hasher.js';
 import { type Glance, Inspector } from './inspector.js';
 import { Keeper } from './keeper.js';
+import { Mounts } from './mounts.js';
 import { Publisher } from './publisher.js';
 import { Pump } from './pump.js';
 import { Rulebook } from './rulebook.js';
@@ -29,6 +30,8 @@ export interface SurveyorDeps {
   readonly overflow: () => void;
   /** Something could not be opened because too much is open. */
   readonly exhausted: () => void;
+  /** Some of the tree lies where no events come from. */
+  readonly silent: () => void;
   /** A folder lost or gained its watch. */
   readonly coverageChanged: (why: 'limit' | 'failed' | undefined) => void;
 }
@@ -103,6 +106,7 @@ export class Surveyor {
       absolute,
       tree,
       watches: this.watches,
+      mounts: new Mounts(deps.silent),
       rulebook: this.rulebook,
       keeper: this.#keeper,
       inspector: this.#inspector,

@@ -81,6 +81,7 @@ class ProjectWatcher implements Watcher {
       publish: (batch) => this.#publish(batch),
       overflow: () => this.#suspect('overflow'),
       exhausted: () => this.#exhausted(),
+      silent: () => this.#doubts.setSilent(),
       coverageChanged: (why) => this.#coverageChanged(why),
     });
     this.#file = new KnownFile({
@@ -246,11 +247,12 @@ class ProjectWatcher implements Watcher {
     await this.#started;
     if (this.#hasEnded() || !this.#root.check()) return false;
     const { rulebook, watches } = this.#surveyor;
-    const isTold = this.#engine.ordered && (await this.#barrier.reach());
+    const canBeTold = this.#engine.ordered && !this.#doubts.isSilent;
+    const isTold = canBeTold && (await this.#barrier.reach());
     if (this.#hasEnded()) return false;
     if (rulebook.outsideChanged()) await this.#surveyor.reloadRules();
     await this.#surveyor.caughtUp();
-    if (!isTold && this.#engine.ordered) this.#doubts.raise('barrier_timeout');
+    if (!isTold && canBeTold) this.#doubts.raise('barrier_timeout');
     if (!isTold || !this.#doubts.isClear) await this.#scan();
     else if (watches.unwatched.size > 0) await this.#surveyor.surveyUnwatched();
     this.#surveyor.publisher.flush();

@@ -8,6 +8,8 @@ export default {
   },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // A server of it would outlive the tests, where it is installed for the bench.
+  watchman: false,
   // Two cores: the daemon under test needs one of them.
   maxWorkers: 2,
   testTimeout: 60_000,

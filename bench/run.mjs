@@ -1,11 +1,10 @@
-/** Measures the foundation against its targets and writes BENCHMARKS.md. */
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+/** Measures the foundation and the watcher against their targets and writes BENCHMARKS.md. */
 import { measureCold } from './cold.mjs';
 import { round } from './numbers.mjs';
 import { measureRpc } from './rpc.mjs';
 import { measureRules } from './rules.mjs';
+import { machine, table, verdict, writeSection } from './section.mjs';
+import { benchWatch } from './watch.mjs';
 
 const { daemonP50, rawP50, daemonRate, rawRate } = await measureRpc();
 const cold = measureCold();
@@ -14,12 +13,10 @@ const rules = measureRules();
 const trip = daemonP50 / rawP50;
 const leastRate = Math.min(15_000, 0.6 * rawRate);
 const mostCold = 1.5 * cold.node + daemonP50;
-const verdict = (isMet) => (isMet ? 'met' : 'MISSED');
 const micro = (milliseconds) => `${round(milliseconds * 1000, 0)} µs`;
 
 const rows = [
   ['what', 'smithyd', 'compared with', 'target', ''],
-  ['---', '---', '---', '---', '---'],
   [
     '`status` over the socket, p50',
     micro(daemonP50),
@@ -50,20 +47,11 @@ const rows = [
   ],
 ];
 
-const git = execFileSync('git', ['--version'], { encoding: 'utf8' }).trim();
-const [{ model }] = cpus();
-const section = [
+writeSection('Socket, command line and rules', [
   'Written by `npm run bench`. Each pair is measured in turns within one run, so that a busy machine hits both.',
   '',
-  `Machine: ${model.trim()}, ${cpus().length} cores, ${round(totalmem() / 2 ** 30, 0)} GiB; Node ${process.version}, ${git}, ${process.platform}.`,
+  machine(),
   '',
-  ...rows.map((row) => `| ${row.join(' | ')} |`),
-  '',
-].join('\n');
-// The other sections have programs of their own and stay as they are.
-const file = new URL('../BENCHMARKS.md', import.meta.url);
-const HEADING = '## Socket, command line and rules\n\n';
-const [before = '', rest = ''] = readFileSync(file, 'utf8').split(HEADING);
-const next = rest.indexOf('\n## ');
-writeFileSync(file, `${before}${HEADING}${section}${next === -1 ? '' : rest.slice(next)}`);
-console.log(section);
+  table(rows),
+]);
+writeSection('Watching', benchWatch({ idle: true }));

@@ -1,33 +1,19 @@
 /**
  * One watcher on one tree in a process of its own; prints what it measured as JSON.
- * argv: smithyd|chokidar, root, and `idle` to add a minute of doing nothing.
+ * argv: smithyd|chokidar|watchman, root, and `ready` to end there, or `idle` to add a minute of doing nothing.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
+import { watchman } from './watch-watchman.mjs';
 
-setFlagsFromString('--no-memory-reducer');
 const [, , subject, root, idle] = process.argv;
 const CHANGES = 500;
 const BURST = 5_000;
 
 async function smithyd() {
-  const { createWatcher } = await import('../dist/watch/watcher.js');
-  const rules = {
-    decide: (name, kind) => ({ tracked: true, enter: kind === 'directory', reason: 'all' }),
-    enter: () => rules,
-  };
-  mkdirSync(`${root}/.agentsmithy`, { recursive: true, mode: 0o700 });
-  const watcher = createWatcher({
-    root,
-    stateDir: `${root}/.agentsmithy`,
-    config: { maxFileBytes: 52_428_800, watcher: 'directories' },
-    clock: { now: () => Date.now(), monotonic: () => performance.now() },
-    log: { write: (level, what, fields) => console.error(level, what, fields) },
-    rules: () => Promise.resolve({ root: rules, fingerprint: 'all', outside: [] }),
-  });
-  await watcher.start();
+  const { watchAll } = await import('./watch-all.mjs');
+  const watcher = await watchAll(root);
   return {
     isKnown: (path, hash) => watcher.get(path)?.hash !== hash,
     hashOf: (path) => watcher.get(path)?.hash,
@@ -57,14 +43,14 @@ async function chokidar() {
   };
 }
 
-function memory() {
-  const status = readFileSync('/proc/self/status', 'utf8');
+function memory(pid = 'self') {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const read = (key) => Math.round(Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)[1]) / 1024);
   return { rss_mb: read('VmRSS'), peak_mb: read('VmHWM') };
 }
 
-function cpuTicks() {
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
+function cpuTicks(pid = 'self') {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return Number(fields[11]) + Number(fields[12]);
 }
 
@@ -134,22 +120,23 @@ async function settling(watched) {
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const begun = performance.now();
-const watched = await (subject === 'smithyd' ? smithyd() : chokidar());
-const result = { ready_s: Number(((performance.now() - begun) / 1000).toFixed(3)), ...memory() };
+const watched = await { smithyd, chokidar, watchman }[subject](root);
+const isReadyAt = watched.isReadyAt ?? performance.now();
+const result = { ready_s: Number(((isReadyAt - begun) / 1000).toFixed(3)), ...memory(watched.pid) };
 delay.disable();
 result.longest_block_ms = Math.round(delay.max / 1e6);
 if (idle !== 'ready') {
   await setTimeout(3_000);
-  result.settled = memory();
+  result.settled = memory(watched.pid);
   if (idle === 'idle') {
-    const before = cpuTicks();
+    const before = cpuTicks(watched.pid);
     await setTimeout(60_000);
-    result.idle_cpu_ticks_in_60_s = cpuTicks() - before;
+    result.idle_cpu_ticks_in_60_s = cpuTicks(watched.pid) - before;
   }
   result.change = await latency(watched);
-  if (subject === 'smithyd') result.settle = await settling(watched);
+  if (subject !== 'chokidar') result.settle = await settling(watched);
   result.burst = await burst(watched);
-  result.end = memory();
+  result.end = memory(watched.pid);
 }
 await watched.stop();
 process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,0 +1,34 @@
+/** BENCHMARKS.md has one section per subject; each program writes its own and leaves the others. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { round } from './numbers.mjs';
+
+const FILE = new URL('../BENCHMARKS.md', import.meta.url);
+
+export function machine() {
+  const git = execFileSync('git', ['--version'], { encoding: 'utf8' }).trim();
+  const [{ model }] = cpus();
+  const memory = round(totalmem() / 2 ** 30, 0);
+  return `Machine: ${model.trim()}, ${cpus().length} cores, ${memory} GiB; Node ${process.version}, ${git}, ${process.platform}.`;
+}
+
+export const verdict = (isMet) => (isMet ? 'met' : 'MISSED');
+
+/** Rows of cells; the first row is the heading. */
+export function table([heading, ...rows]) {
+  const line = heading.map(() => '---');
+  return [heading, line, ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+export function writeSection(title, lines) {
+  const heading = `## ${title}\n\n`;
+  const section = `${lines.join('\n')}\n`;
+  const text = readFileSync(FILE, 'utf8');
+  const [before, rest] = text.includes(heading)
+    ? text.split(heading)
+    : [`${text.trimEnd()}\n\n`, ''];
+  const next = rest.indexOf('\n## ');
+  writeFileSync(FILE, `${before}${heading}${section}${next === -1 ? '' : rest.slice(next)}`);
+  console.log(section);
+}

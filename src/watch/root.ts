@@ -1,5 +1,5 @@
 import type { WatchNotice } from '../core/watching.js';
-import { look } from './disk.js';
+import { look } from './scan/disk.js';
 
 interface Deps {
   readonly path: string;

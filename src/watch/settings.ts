@@ -2,7 +2,7 @@ import type { ScanPolicy } from '../core/doubt.js';
 import type { Clock, Log } from '../core/ports.js';
 import type { RuleSet } from '../core/tracking.js';
 import type { WatchConfig } from '../core/watching.js';
-import type { Engine } from './engine.js';
+import type { Engine } from './engine/engine.js';
 
 export interface WatcherDeps {
   /** A real path: no link in it, no slash at its end. */

@@ -12,19 +12,19 @@ import type {
   WatchHealth,
   WatchNotice,
 } from '../core/watching.js';
-import { Barrier } from './barrier.js';
+import { Barrier } from './engine/barrier.js';
 import { Doubts } from './doubt.js';
-import type { Engine } from './engine.js';
-import { makeEngine } from './engines.js';
-import { GitActivity } from './git-activity.js';
+import type { Engine } from './engine/engine.js';
+import { makeEngine } from './engine/engines.js';
+import { GitActivity } from './engine/git-activity.js';
 import { grouped } from './grouped.js';
-import { KnownFile } from './known-file.js';
+import { KnownFile } from './known/known-file.js';
 import { Listeners } from './listeners.js';
-import { entriesAfter } from './paging.js';
+import { entriesAfter } from './known/paging.js';
 import { patiently } from './patience.js';
 import { ProjectRoot } from './root.js';
-import { Surveyor } from './surveyor.js';
-import { entryOf } from './tree.js';
+import { Surveyor } from './scan/surveyor.js';
+import { entryOf } from './known/tree.js';
 import { type Timing, TIMING, type WatcherDeps } from './settings.js';
 import { Upkeep } from './upkeep.js';
 

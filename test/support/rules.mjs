@@ -1,4 +1,4 @@
-import { loadRules } from '../../dist/watch/rule-set.js';
+import { loadRules } from '../../dist/watch/rules/rule-set.js';
 
 /** The real rules of a project on a machine without settings of its own. */
 export function projectRules(root) {

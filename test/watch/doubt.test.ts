@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { WatchNotice } from '../../src/core/watching.js';
-import type { Engine } from '../../src/watch/engine.js';
+import type { Engine } from '../../src/watch/engine/engine.js';
 import { path, project, type Project, type Watched } from '../support/project.js';
 
 /** An engine that runs out of watches, until it is given more. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Lister, type Listing, type Unlisted } from '../../src/watch/listing.js';
+import { Lister, type Listing, type Unlisted } from '../../src/watch/scan/listing.js';
 import { path, project } from '../support/project.js';
 
 describe('the listing of a large folder', () => {

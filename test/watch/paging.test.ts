@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { entriesAfter } from '../../src/watch/paging.js';
-import { type Folder, KnownTree, Leaf } from '../../src/watch/tree.js';
+import { entriesAfter } from '../../src/watch/known/paging.js';
+import { type Folder, KnownTree, Leaf } from '../../src/watch/known/tree.js';
 
 /** A tree with these files; a path that another one needs as a folder is left out. */
 function treeOf(paths: readonly string[]): KnownTree {

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Watcher } from '../../src/core/watching.js';
-import { KnownDecoder, KnownEncoder } from '../../src/watch/known-format.js';
-import { KnownTree, Leaf } from '../../src/watch/tree.js';
+import { KnownDecoder, KnownEncoder } from '../../src/watch/known/known-format.js';
+import { KnownTree, Leaf } from '../../src/watch/known/tree.js';
 import { CONFIG, path, project, type Project } from '../support/project.js';
 
 describe('what was known before a restart', () => {

@@ -3,7 +3,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { changedOutside, readIgnoreFile, readRuleSources } from '../../src/watch/rule-sources.js';
+import {
+  changedOutside,
+  readIgnoreFile,
+  readRuleSources,
+} from '../../src/watch/rules/rule-sources.js';
 
 const GIT = '/usr/bin/git';
 let base = '';

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readContent, readLink } from '../../src/watch/content.js';
+import { readContent, readLink } from '../../src/watch/content/content.js';
 import { project, type Project } from '../support/project.js';
 
 describe('a folder swapped for a link to somewhere else', () => {

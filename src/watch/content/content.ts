@@ -10,7 +10,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { inFolderOf, isReallyAt } from './whereabouts.js';
-import { isRacy, sameStamp, type Stamp } from '../core/stamp.js';
+import { isRacy, sameStamp, type Stamp } from '../../core/stamp.js';
 
 /** What one attempt to read a path found. */
 export type Reading =

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RuleSet } from '../core/tracking.js';
+import type { RuleSet } from '../../core/tracking.js';
 import { readRuleSources, type SourceOptions } from './rule-sources.js';
 import { createRules, type RuleOptions } from './rules.js';
 

@@ -1,7 +1,7 @@
 import { existsSync, type FSWatcher, readFileSync, watch } from 'node:fs';
 import { resolve } from 'node:path';
-import { GitOperation } from '../core/git-operation.js';
-import { codeOf } from './content.js';
+import { GitOperation } from '../../core/git-operation.js';
+import { codeOf } from '../content/content.js';
 
 /** Watches the user's `.git` for running operations. Only ever reads. */
 export class GitActivity {

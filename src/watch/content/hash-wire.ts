@@ -1,4 +1,4 @@
-import type { Stamp } from '../core/stamp.js';
+import type { Stamp } from '../../core/stamp.js';
 import type { Reading } from './content.js';
 
 /** What travels between the main thread and a hash worker. */

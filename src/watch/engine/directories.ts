@@ -1,7 +1,7 @@
 import { type FSWatcher, readFileSync, watch } from 'node:fs';
 import { basename } from 'node:path';
-import { looksLikeOverflow } from '../core/doubt.js';
-import { codeOf } from './content.js';
+import { looksLikeOverflow } from '../../core/doubt.js';
+import { codeOf } from '../content/content.js';
 import { type Engine, type EngineEvents, LIMITS, type WatchResult } from './engine.js';
 
 // Longer than any burst takes to read, shorter than anybody waiting would notice.

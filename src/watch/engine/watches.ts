@@ -1,5 +1,5 @@
 import type { Engine } from './engine.js';
-import type { Folder } from './tree.js';
+import type { Folder } from '../known/tree.js';
 
 interface Deps {
   readonly engine: () => Engine;

@@ -1,14 +1,14 @@
 import type { Dirent } from 'node:fs';
-import { isProtected, STATE_FOLDER } from '../core/paths.js';
-import { isRacy, sameStamp, type Stamp } from '../core/stamp.js';
+import { isProtected, STATE_FOLDER } from '../../core/paths.js';
+import { isRacy, sameStamp, type Stamp } from '../../core/stamp.js';
 import { look } from './disk.js';
 import type { Glance, Inspector } from './inspector.js';
-import type { Keeper } from './keeper.js';
+import type { Keeper } from '../known/keeper.js';
 import { Lister, type Listing, type Unlisted } from './listing.js';
 import type { Mounts } from './mounts.js';
-import type { Rulebook } from './rulebook.js';
-import { Folder, type KnownTree } from './tree.js';
-import type { Watches } from './watches.js';
+import type { Rulebook } from '../rules/rulebook.js';
+import { Folder, type KnownTree } from '../known/tree.js';
+import type { Watches } from '../engine/watches.js';
 
 export interface PassDeps {
   readonly absolute: (relative: string) => string;

@@ -1,4 +1,4 @@
-import type { ChangeOrigin } from '../core/watching.js';
+import type { ChangeOrigin } from '../../core/watching.js';
 
 /**
  * A piece of looking: every queued name, folder or file belongs to one, and it is over when all

@@ -1,8 +1,8 @@
-import type { Log } from '../core/ports.js';
+import type { Log } from '../../core/ports.js';
 import { readContent, type Reading } from './content.js';
 import { HashPool } from './hash-pool.js';
-import type { Folder, Leaf } from './tree.js';
-import type { Visit } from './visit.js';
+import type { Folder, Leaf } from '../known/tree.js';
+import type { Visit } from '../scan/visit.js';
 
 export interface HashJob {
   readonly folder: Folder;

@@ -1,7 +1,7 @@
 import type { PendingStep } from './publisher.js';
-import type { Stamp } from '../core/stamp.js';
-import type { ChangeOrigin, FileState } from '../core/watching.js';
-import type { Path } from '../core/model.js';
+import type { Stamp } from '../../core/stamp.js';
+import type { ChangeOrigin, FileState } from '../../core/watching.js';
+import type { Path } from '../../core/model.js';
 import { Folder, type KnownTree, Leaf } from './tree.js';
 
 interface Deps {

@@ -1,12 +1,12 @@
 import type { Stats } from 'node:fs';
-import { isProtected } from '../core/paths.js';
-import { sameStamp } from '../core/stamp.js';
-import type { EntryKind } from '../core/tracking.js';
-import { isExhaustion, readLink, type Reading } from './content.js';
+import { isProtected } from '../../core/paths.js';
+import { sameStamp } from '../../core/stamp.js';
+import type { EntryKind } from '../../core/tracking.js';
+import { isExhaustion, readLink, type Reading } from '../content/content.js';
 import { kindOf, look } from './disk.js';
-import type { HashJob } from './hasher.js';
-import type { Keeper } from './keeper.js';
-import { Folder, type KnownTree, Leaf } from './tree.js';
+import type { HashJob } from '../content/hasher.js';
+import type { Keeper } from '../known/keeper.js';
+import { Folder, type KnownTree, Leaf } from '../known/tree.js';
 import type { Visit } from './visit.js';
 
 /** How a name came to be looked at. */

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'chokidar';
-import { codeOf } from './content.js';
+import { codeOf } from '../content/content.js';
 import { type Engine, type EngineEvents, LIMITS } from './engine.js';
 
 const READY_MS = 10_000;

@@ -1,5 +1,5 @@
-import { smallestFirst } from '../core/smallest.js';
-import type { KnownEntry } from '../core/watching.js';
+import { smallestFirst } from '../../core/smallest.js';
+import type { KnownEntry } from '../../core/watching.js';
 import { entryOf, Folder, type KnownTree, Leaf } from './tree.js';
 
 interface Child {

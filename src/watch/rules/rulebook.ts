@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Stamp } from '../core/stamp.js';
-import { sameStamp } from '../core/stamp.js';
-import type { EntryKind, Explanation, RuleSet, RuleText } from '../core/tracking.js';
+import type { Stamp } from '../../core/stamp.js';
+import { sameStamp } from '../../core/stamp.js';
+import type { EntryKind, Explanation, RuleSet, RuleText } from '../../core/tracking.js';
 import { explain } from './explain.js';
-import { kindOf, look } from './disk.js';
+import { kindOf, look } from '../scan/disk.js';
 import { readIgnoreFile, type RuleWarning } from './rule-sources.js';
-import type { Folder, KnownTree } from './tree.js';
+import type { Folder, KnownTree } from '../known/tree.js';
 
 interface Deps {
   readonly absolute: (relative: string) => string;

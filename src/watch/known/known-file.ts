@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Log } from '../core/ports.js';
-import { codeOf } from './content.js';
+import type { Log } from '../../core/ports.js';
+import { codeOf } from '../content/content.js';
 import { KnownDecoder, KnownEncoder } from './known-format.js';
 import type { KnownTree } from './tree.js';
 

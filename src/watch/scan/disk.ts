@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, type Stats } from 'node:fs';
-import type { EntryKind } from '../core/tracking.js';
-import { codeOf } from './content.js';
+import type { EntryKind } from '../../core/tracking.js';
+import { codeOf } from '../content/content.js';
 
 export type Look = Stats | 'gone' | 'unreadable' | 'unreachable';
 

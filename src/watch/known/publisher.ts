@@ -1,6 +1,6 @@
-import { PendingChanges, type Step } from '../core/coalesce.js';
-import type { Hash, Path } from '../core/model.js';
-import type { ChangeBatch, ChangeOrigin, FileState } from '../core/watching.js';
+import { PendingChanges, type Step } from '../../core/coalesce.js';
+import type { Hash, Path } from '../../core/model.js';
+import type { ChangeBatch, ChangeOrigin, FileState } from '../../core/watching.js';
 
 /** `origin` is undefined for the first look of all: knowledge, but no change. */
 export type PendingStep = Omit<Step, 'origin' | 'echo'> & {

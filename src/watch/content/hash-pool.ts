@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Log } from '../core/ports.js';
+import type { Log } from '../../core/ports.js';
 import type { Reading } from './content.js';
 import { decodeReading, type HashReply } from './hash-wire.js';
 

@@ -1,6 +1,6 @@
 import type { Glance, Inspector } from './inspector.js';
 import { FolderPass, type PassDeps } from './pass.js';
-import type { Folder, KnownTree } from './tree.js';
+import type { Folder, KnownTree } from '../known/tree.js';
 import type { Visit } from './visit.js';
 
 interface Deps {

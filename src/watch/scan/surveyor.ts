@@ -1,18 +1,18 @@
-import type { Log } from '../core/ports.js';
-import type { RuleSet } from '../core/tracking.js';
-import type { ChangeBatch, ChangeOrigin } from '../core/watching.js';
-import { codeOf } from './content.js';
-import { type Engine, type EngineEvents, LIMITS } from './engine.js';
-import { Hasher } from './hasher.js';
+import type { Log } from '../../core/ports.js';
+import type { RuleSet } from '../../core/tracking.js';
+import type { ChangeBatch, ChangeOrigin } from '../../core/watching.js';
+import { codeOf } from '../content/content.js';
+import { type Engine, type EngineEvents, LIMITS } from '../engine/engine.js';
+import { Hasher } from '../content/hasher.js';
 import { type Glance, Inspector } from './inspector.js';
-import { Keeper } from './keeper.js';
+import { Keeper } from '../known/keeper.js';
 import { Mounts } from './mounts.js';
-import { Publisher } from './publisher.js';
+import { Publisher } from '../known/publisher.js';
 import { Pump } from './pump.js';
-import { Rulebook } from './rulebook.js';
-import { type Folder, KnownTree } from './tree.js';
+import { Rulebook } from '../rules/rulebook.js';
+import { type Folder, KnownTree } from '../known/tree.js';
 import { Visit } from './visit.js';
-import { Watches } from './watches.js';
+import { Watches } from '../engine/watches.js';
 
 export interface SurveyorDeps {
   readonly root: string;

@@ -1,8 +1,8 @@
-import { isProtected } from '../core/paths.js';
-import { isTemporary } from '../core/tree-writer.js';
-import { compilePatterns, type DroppedRule, type PatternFile } from '../core/patterns.js';
-import type { Pattern, PatternView } from '../core/patterns.js';
-import { FIXED_EXCLUSIONS, PROJECT_DOTFILES, SECRETS } from '../core/tracking.js';
+import { isProtected } from '../../core/paths.js';
+import { isTemporary } from '../../core/tree-writer.js';
+import { compilePatterns, type DroppedRule, type PatternFile } from '../../core/patterns.js';
+import type { Pattern, PatternView } from '../../core/patterns.js';
+import { FIXED_EXCLUSIONS, PROJECT_DOTFILES, SECRETS } from '../../core/tracking.js';
 import type {
   Decision,
   EntryKind,
@@ -10,7 +10,7 @@ import type {
   Reason,
   RuleText,
   TrackHidden,
-} from '../core/tracking.js';
+} from '../../core/tracking.js';
 
 export interface RuleOptions {
   readonly config: {

@@ -1,4 +1,4 @@
-import type { WatchConfig } from '../core/watching.js';
+import type { WatchConfig } from '../../core/watching.js';
 import { createChokidarEngine } from './chokidar.js';
 import { createDirectoryEngine } from './directories.js';
 import type { Engine } from './engine.js';

@@ -1,5 +1,5 @@
 import { type Dir, type Dirent, opendirSync, readdirSync } from 'node:fs';
-import { codeOf, isExhaustion } from './content.js';
+import { codeOf, isExhaustion } from '../content/content.js';
 
 export interface Listing {
   readonly entries: readonly Dirent[];

@@ -1,8 +1,8 @@
-import type { Hash, Path } from '../core/model.js';
-import type { Stamp } from '../core/stamp.js';
-import type { FolderRules } from '../core/tracking.js';
-import type { FileMode, FileState, KnownEntry, SkipReason } from '../core/watching.js';
-import type { Visit } from './visit.js';
+import type { Hash, Path } from '../../core/model.js';
+import type { Stamp } from '../../core/stamp.js';
+import type { FolderRules } from '../../core/tracking.js';
+import type { FileMode, FileState, KnownEntry, SkipReason } from '../../core/watching.js';
+import type { Visit } from '../scan/visit.js';
 
 const TYPE = 0o170000;
 const LINK = 0o120000;

@@ -9,7 +9,7 @@ import {
   watch,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { grouped } from './grouped.js';
+import { grouped } from '../grouped.js';
 
 interface Deps {
   /** A folder of our own, outside everybody's `git status`. */

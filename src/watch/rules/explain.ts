@@ -1,4 +1,4 @@
-import type { EntryKind, Explanation, FolderRules, Reason, RuleText } from '../core/tracking.js';
+import type { EntryKind, Explanation, FolderRules, Reason, RuleText } from '../../core/tracking.js';
 
 export interface ExplainOptions {
   readonly kind: EntryKind;

@@ -1,0 +1,43 @@
+/**
+ * What other tools do: a git folder beside the project, told to take everything in. git's own
+ * defaults, so nothing is flushed.
+ */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+export const GIT = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
+export const env = {
+  PATH: process.env.PATH,
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+};
+
+export function createSeparateGit(folder, name, project) {
+  const who = ['-c', 'user.name=b', '-c', 'user.email=b'];
+  const place = [`--git-dir=${join(folder, `${name}.git`)}`, `--work-tree=${project}`];
+  const git = (...args) =>
+    execFileSync(GIT, [...who, ...place, ...args], {
+      env,
+      cwd: project,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: 2 ** 30,
+    }).trim();
+  git('init', '-q');
+  let tip;
+  return {
+    git,
+    addAndCommit() {
+      git('add', '-A');
+      git('commit', '-qm', 'checkpoint', '--allow-empty');
+    },
+    writeTree() {
+      git('add', '-A');
+      const tree = git('write-tree');
+      const parent = tip === undefined ? [] : ['-p', tip];
+      tip = git('commit-tree', tree, ...parent, '-m', 'checkpoint');
+      git('update-ref', 'refs/heads/checkpoints', tip);
+    },
+    head: () => git('rev-parse', 'HEAD'),
+  };
+}

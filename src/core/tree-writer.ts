@@ -1,5 +1,6 @@
 import type { Hash, Path } from './model.js';
 import type { Entry, Step } from './restore-plan.js';
+import type { Content as StoreContent } from './store.js';
 
 /**
  * The bytes of a blob. An iterable is for content too large for memory: it is read at most once,
@@ -44,6 +45,8 @@ export interface FileOnDisk extends Entry {
 
 export type EntryAt = 'nothing' | 'file' | 'folder' | 'special' | 'unreachable';
 
+export type ReadContent = (path: Path) => Promise<StoreContent | null>;
+
 /**
  * The only hand that writes into the user's tree. It follows no link, enters no `.git` and no state
  * folder, replaces or deletes only what still is what the plan expects, and goes on with the next
@@ -69,6 +72,12 @@ export interface TreeWriter {
   readFile(path: Path): Promise<FileOnDisk | null>;
   /** What stands at a path; `unreachable`: a folder on the way is a link or a file. */
   kindAt(path: Path): Promise<EntryAt>;
+  /**
+   * For reading many files one after another, in path order at best: the way to a folder is walked
+   * once. Answers null when there is neither file nor link. A large file comes in pieces, read while
+   * `work` runs; whether it changed meanwhile is for the reader to find, by its hash.
+   */
+  reading<T>(work: (read: ReadContent) => Promise<T>): Promise<T>;
   /**
    * Removes what a killed `apply` of these paths left beside them; answers what it removed.
    * Not while an `apply` runs.

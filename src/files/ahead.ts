@@ -1,8 +1,11 @@
 import type { Step } from '../core/restore-plan.js';
 import type { Content, ContentSource } from '../core/tree-writer.js';
 
-/** Enough to keep a pipe to the store busy; small files only, large ones come as streams. */
-const AHEAD = 32;
+/**
+ * Enough to keep a pipe to the store busy; small files only, large ones come as streams. Asked for
+ * half at a time: one write to the pipe then carries many questions.
+ */
+const AHEAD = 128;
 
 export interface Prepared {
   readonly step: Step;
@@ -15,12 +18,12 @@ export async function* fetchAhead(
   steps: Iterable<Step> | AsyncIterable<Step>,
   source: ContentSource,
 ): AsyncGenerator<Prepared> {
-  const waiting: Prepared[] = [];
+  let waiting: Prepared[] = [];
   for await (const step of steps) {
     waiting.push(prepare(step, source));
     if (waiting.length < AHEAD) continue;
-    const next = waiting.shift();
-    if (next !== undefined) yield next;
+    yield* waiting.slice(0, AHEAD / 2);
+    waiting = waiting.slice(AHEAD / 2);
   }
   yield* waiting;
 }

@@ -17,6 +17,7 @@ import type { Verdict } from '../core/restore-verdict.js';
 import type { Content, SkipReason } from '../core/tree-writer.js';
 import { discard, withExecutable, writeFresh } from './fresh.js';
 import type { FreshDeps } from './fresh.js';
+import type { LastHold } from './last-hold.js';
 import { isSame } from './look.js';
 import type { Sight } from './look.js';
 import { hasCode } from './reasons.js';
@@ -26,6 +27,7 @@ export type StepResult = 'restored' | 'deleted' | 'unchanged' | { readonly reaso
 
 export interface StepDeps extends FreshDeps {
   readonly walk: Walk;
+  readonly lastHold: LastHold;
 }
 
 /** A step with its place: the folder is held, the name is the last part of the path. */
@@ -97,7 +99,7 @@ async function write(
     if (again.kind === 'nothing') {
       if (!putInto(fresh, folder.at(site.name), step)) return occupied(step);
     } else {
-      renameSync(fresh, folder.at(site.name));
+      replace(deps, site, () => renameSync(fresh, folder.at(site.name)));
       isLeft = false;
     }
   } finally {
@@ -141,8 +143,19 @@ function changeMode(deps: StepDeps, site: Site<WriteStep>, seen: Sight): StepRes
 
 function remove(deps: StepDeps, site: Site): StepResult {
   if (!isInPlace(deps.walk, site)) return { reason: 'changed_meanwhile' };
-  unlinkSync(site.folder.at(site.name));
+  replace(deps, site, () => unlinkSync(site.folder.at(site.name)));
   return confirmed(deps.walk, site, 'deleted');
+}
+
+/** Does away with the file at a place; a link has nothing to give back. */
+function replace({ lastHold }: StepDeps, { step, folder, name }: Site, work: () => void): void {
+  const isLink = step.expect?.mode === '120000';
+  const letGo = isLink ? () => undefined : lastHold.take(folder.at(name));
+  try {
+    work();
+  } finally {
+    letGo();
+  }
 }
 
 function isInPlace(walk: Walk, { parts, folder }: Site): boolean {

@@ -26,6 +26,10 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Gone, or a link, folder, FIFO or socket by the time it was opened or read. */
 const SWAPPED = ['ENOENT', 'ELOOP', 'EISDIR', 'EINVAL', 'EAGAIN', 'ENXIO'];
 
+export function isSwapped(error: unknown): boolean {
+  return hasCode(error, ...SWAPPED);
+}
+
 export function createEye(pace: Pace): Eye {
   let buffer = Buffer.alloc(0);
   const bufferFor = (size: bigint) => {
@@ -65,7 +69,7 @@ export function createEye(pace: Pace): Eye {
       if (after === undefined || !isSame(stat, after)) return { kind: 'unsettled' };
       return { kind: 'entry', mode: modeOf(stat), hash, stat };
     } catch (error) {
-      if (hasCode(error, ...SWAPPED)) return { kind: 'unsettled' };
+      if (isSwapped(error)) return { kind: 'unsettled' };
       throw error;
     }
   }

@@ -4,21 +4,16 @@ import type { Path } from '../core/model.js';
 import type { Step } from '../core/restore-plan.js';
 import { safeParts } from '../core/restore-verdict.js';
 import { isTemporary } from '../core/tree-writer.js';
-import type {
-  ContentSource,
-  EntryAt,
-  FileOnDisk,
-  Outcome,
-  SkipReason,
-  TreeWriter,
-} from '../core/tree-writer.js';
+import type { ContentSource, Outcome, SkipReason, TreeWriter } from '../core/tree-writer.js';
 import type { Prepared } from './ahead.js';
 import { fetchAhead } from './ahead.js';
 import { applyFileStep } from './file-steps.js';
 import type { StepDeps, StepResult } from './file-steps.js';
 import { applyFolderStep } from './folder-steps.js';
+import { createLastHold, noHold } from './last-hold.js';
 import { createEye, statOf } from './look.js';
 import { createPace } from './pace.js';
+import { kindAt, readContent, readFile } from './reading.js';
 import { hasCode, isDiskFull, toReason } from './reasons.js';
 import { requireSpace } from './space.js';
 import { makingAs } from './user-mask.js';
@@ -39,13 +34,14 @@ type Tree = Omit<StepDeps, 'signal'>;
 export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterDeps): TreeWriter {
   const identity = identify(root);
   const making = makingAs(umask);
+  const lastHold = hold === 'descriptor' ? createLastHold() : noHold;
 
   async function inTree<T>(work: (tree: Tree) => Promise<T>): Promise<T> {
     const pace = createPace();
     const walk = openWalk({ root, hold, pace, making });
     try {
       if (walk.identity !== identity) throw anotherRoot(root);
-      return await work({ walk, pace, making, eye: createEye(pace) });
+      return await work({ walk, pace, making, lastHold, eye: createEye(pace) });
     } finally {
       walk.close();
     }
@@ -58,18 +54,24 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
         const performer = createPerformer({ ...tree, signal });
         const outcomes = new Map<Path, Outcome>();
         let done = 0;
-        for await (const prepared of fetchAhead(steps, performer.stopping(source))) {
-          const outcome = await performer.perform(prepared);
-          // A folder that gave way to a file has two steps; the file's is the last word.
-          outcomes.set(outcome.path, outcome);
-          done += 1;
-          onProgress?.(done);
-          await tree.pace.breathe();
+        try {
+          for await (const prepared of fetchAhead(steps, performer.stopping(source))) {
+            const outcome = await performer.perform(prepared);
+            // A folder that gave way to a file has two steps; the file's is the last word.
+            outcomes.set(outcome.path, outcome);
+            done += 1;
+            onProgress?.(done);
+            await lastHold.room();
+            await tree.pace.breathe();
+          }
+        } finally {
+          lastHold.letGo();
         }
         return [...outcomes.values()];
       }),
     readFile: (path) => inTree((tree) => readFile(tree, path)),
     kindAt: (path) => inTree((tree) => Promise.resolve(kindAt(tree, path))),
+    reading: (work) => inTree((tree) => work((path) => readContent(tree, path))),
     sweep: (paths) => inTree((tree) => sweep(tree, paths)),
   };
 }
@@ -112,48 +114,6 @@ function toOutcome({ path, kind }: Step, result: StepResult): Outcome {
   if (typeof result === 'string') return { path, kind, result };
   return { path, kind, result: 'skipped', reason: result.reason };
 }
-
-function kindAt({ walk }: Tree, path: Path): EntryAt {
-  const { parents, name } = partsOf(path);
-  const folder = walk.enter(parents);
-  if (folder === 'missing') return 'nothing';
-  if (folder === 'blocked') return 'unreachable';
-  const stat = statOf(folder.at(name));
-  if (stat === undefined) return 'nothing';
-  if (stat.isDirectory()) return 'folder';
-  return stat.isFile() || stat.isSymbolicLink() ? 'file' : 'special';
-}
-
-function partsOf(path: Path): { parents: string[]; name: string } {
-  const parts = safeParts(path);
-  const name = parts?.at(-1);
-  if (parts !== undefined && name !== undefined) return { parents: parts.slice(0, -1), name };
-  throw new SmithyError('PATH_PROTECTED', `${path} is off limits.`, {
-    hint: 'Name a file of the project itself.',
-    data: { path },
-  });
-}
-
-async function readFile({ walk, eye }: Tree, path: Path): Promise<FileOnDisk | null> {
-  const { parents, name } = partsOf(path);
-  const folder = walk.enter(parents);
-  if (folder === 'missing' || folder === 'blocked') return null;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const chunks: Uint8Array[] = [];
-    const seen = await eye.look(folder.at(name), (chunk) => chunks.push(chunk));
-    if (seen.kind === 'entry') {
-      return { mode: seen.mode, hash: seen.hash, content: Buffer.concat(chunks) };
-    }
-    if (seen.kind !== 'unsettled') return null;
-  }
-  throw new SmithyError('BUSY', `${path} keeps changing while it is read.`, {
-    hint: 'Try again when whoever writes it is done.',
-    data: { path },
-  });
-}
-
-/** A file written in one go settles by the second read; one that never does is not worth waiting for. */
-const ATTEMPTS = 5;
 
 async function sweep({ walk, pace }: Tree, paths: Iterable<Path>): Promise<Path[]> {
   const removed: Path[] = [];

@@ -70,7 +70,12 @@ function startReader(git: Git, onEnd: (left: Question[], stderr: string) => void
   let stderr = '';
   let isAlive = true;
   let timer: NodeJS.Timeout | undefined;
+  let unsent = '';
 
+  const send = (): void => {
+    if (unsent !== '') child.stdin.write(unsent);
+    unsent = '';
+  };
   const watch = (): void => {
     clearTimeout(timer);
     timer = open.length === 0 ? undefined : setTimeout(() => child.kill('SIGKILL'), SILENCE_MS);
@@ -93,10 +98,15 @@ function startReader(git: Git, onEnd: (left: Question[], stderr: string) => void
     isAlive: () => isAlive,
     ask(question: Question) {
       open.push(question);
-      child.stdin.write(`${question.word} ${question.id}\n`);
+      // Questions of one turn travel together: a write for each cost more than the answers.
+      if (unsent === '') setImmediate(send);
+      unsent += `${question.word} ${question.id}\n`;
       if (open.length === 1) watch();
     },
-    end: () => child.stdin.end(),
+    end() {
+      send();
+      child.stdin.end();
+    },
   };
 }
 

@@ -4,15 +4,15 @@ import { activeSession } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId, DialogId, Hash, Path } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
-import type { CheckpointStore, FileChange } from '../core/store.js';
-import type { TreeWriter } from '../core/tree-writer.js';
+import type { CheckpointStore, Content, FileChange } from '../core/store.js';
+import type { ReadContent, TreeWriter } from '../core/tree-writer.js';
 import type { SkippedEntry, Watcher } from '../core/watching.js';
 import { Pending, type PendingChange } from './pending.js';
 
 export interface SavingDeps {
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
-  readonly files: Pick<TreeWriter, 'readFile'>;
+  readonly files: Pick<TreeWriter, 'reading'>;
   readonly clock: Clock;
   /** Blobs that need not be read: they were copied from the user's own objects. */
   readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
@@ -103,7 +103,7 @@ export class Saving {
   }
 
   async #attempt(place: Place, request: Attempt): Promise<Saved> {
-    const { watcher, store, clock } = this.#deps;
+    const { watcher, store, files, clock } = this.#deps;
     const open = await this.#opened(place.dialog, place.tip);
     const known = (path: Path) => watcher.get(path);
     const changes = open.pending.changes(known).filter(({ path }) => !request.without.has(path));
@@ -119,50 +119,36 @@ export class Saving {
     if (isSame && !request.always && place.tip !== null) {
       return { commit: place.tip, changed, isNew: false, skipped, changes: [] };
     }
-    const commit = await store.commit({
-      dialog: place.dialog,
-      branch: place.branch,
-      expected: place.tip,
-      parents: place.tip === null ? [] : [place.tip],
-      base: place.tip,
-      changes: await this.#contents(changes, place.tip === null),
-      emptyFolders: folders,
-      message: request.message,
-      trailers: {
-        'Dialog-Id': place.dialog,
-        Session: place.session,
-        Kind: request.kind,
-        Changed: writeCounts(changed),
-        ...request.trailers,
-      },
-      at: clock.now(),
-    });
+    const have = await this.#seeded(changes, place.tip === null);
+    const commit = await files.reading((read) =>
+      store.commit({
+        dialog: place.dialog,
+        branch: place.branch,
+        expected: place.tip,
+        parents: place.tip === null ? [] : [place.tip],
+        base: place.tip,
+        changes: changes.map((change) => toFileChange(change, have, read)),
+        emptyFolders: folders,
+        message: request.message,
+        trailers: {
+          'Dialog-Id': place.dialog,
+          Session: place.session,
+          Kind: request.kind,
+          Changed: writeCounts(changed),
+          ...request.trailers,
+        },
+        at: clock.now(),
+      }),
+    );
     open.pending.taken(changes, known);
     open.emptyFolders = emptyFolders;
     return { commit, changed, isNew: true, skipped, changes };
   }
 
-  async #contents(changes: readonly PendingChange[], isFirst: boolean): Promise<FileChange[]> {
-    const hashes = isFirst
-      ? changes.flatMap(({ after }) => (after === null ? [] : [after.hash]))
-      : [];
-    const have = await this.#deps.seed(hashes);
-    return changes.map(({ path, after }): FileChange => {
-      if (after === null) return { path, deleted: true };
-      const { mode, hash, size } = after;
-      if (have.has(hash)) return { path, mode, hash };
-      return { path, mode, hash, size, content: () => this.#read(path) };
-    });
-  }
-
-  async #read(path: Path): Promise<Uint8Array> {
-    const file = await this.#deps.files.readFile(path).catch((error: unknown) => {
-      if (error instanceof SmithyError && error.code === 'BUSY') return null;
-      throw error;
-    });
-    if (file !== null) return file.content;
-    const message = `${path} is gone or keeps changing.`;
-    throw new SmithyError('STALE_READ', message, { data: { path } });
+  /** What the user's own repository already had to give. */
+  async #seeded(changes: readonly PendingChange[], isFirst: boolean): Promise<ReadonlySet<Hash>> {
+    const hashes = changes.flatMap(({ after }) => (after === null ? [] : [after.hash]));
+    return this.#deps.seed(isFirst ? hashes : []);
   }
 
   async #opened(dialog: DialogId, tip: CommitId | null): Promise<OpenDialog> {
@@ -182,6 +168,27 @@ export class Saving {
 interface Attempt extends SaveRequest {
   /** Paths that stay as the tip has them; their changes stay pending. */
   readonly without: ReadonlyMap<string, number>;
+}
+
+function toFileChange(
+  { path, after }: PendingChange,
+  have: ReadonlySet<Hash>,
+  read: ReadContent,
+): FileChange {
+  if (after === null) return { path, deleted: true };
+  const { mode, hash, size } = after;
+  if (have.has(hash)) return { path, mode, hash };
+  return { path, mode, hash, size, content: () => contentOf(path, read) };
+}
+
+async function contentOf(path: Path, read: ReadContent): Promise<Content> {
+  const content = await read(path).catch((error: unknown) => {
+    if (error instanceof SmithyError && error.code === 'BUSY') return null;
+    throw error;
+  });
+  if (content !== null) return content;
+  const message = `${path} is gone or keeps changing.`;
+  throw new SmithyError('STALE_READ', message, { data: { path } });
 }
 
 function stalePath(error: unknown): string | undefined {

@@ -3,8 +3,10 @@ import { ignoredAt } from '../core/ignored-at.js';
 import type { CommitId, Hash, Path } from '../core/model.js';
 import { planRestore, type Difference, type Step } from '../core/restore-plan.js';
 import type { CheckpointStore, TreeChange } from '../core/store.js';
-import type { Outcome, TreeWriter } from '../core/tree-writer.js';
+import type { Content, Outcome, TreeWriter } from '../core/tree-writer.js';
 import type { Watcher } from '../core/watching.js';
+
+const SMALL_BYTES = 256 * 1024;
 
 export interface MoveDeps {
   readonly store: CheckpointStore;
@@ -72,12 +74,18 @@ export async function applyMove(deps: MoveDeps, { steps, spared }: MovePlan): Pr
       : [];
   });
   try {
-    const outcomes = await files.apply(steps, (hash: Hash) => store.readBlob(hash));
+    const outcomes = await files.apply(steps, (hash) => contentOf(store, hash));
     await watcher.settle();
     return summarise(steps, outcomes, spared);
   } finally {
     for (const silence of silences) silence();
   }
+}
+
+/** Many small ones are fetched ahead of need; a large one is streamed when its turn comes. */
+async function contentOf(store: CheckpointStore, hash: Hash): Promise<Content> {
+  const { size, chunks } = await store.streamBlob(hash);
+  return size > SMALL_BYTES ? chunks : store.readBlob(hash);
 }
 
 /** The lists of a plan, as if everything went well. */

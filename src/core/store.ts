@@ -24,6 +24,9 @@ export type FileChange =
   | ({ readonly path: Path } & FileEntry & Partial<NewBlob>)
   | { readonly path: Path; readonly deleted: true };
 
+/** How much of long work is done. May be called often. */
+export type OnProgress = (done: number, total: number) => void;
+
 export interface CommitRequest {
   readonly dialog: string;
   readonly branch: string;
@@ -39,6 +42,8 @@ export interface CommitRequest {
   readonly trailers: Readonly<Record<string, string>>;
   /** Wall time in ms; stored in seconds. */
   readonly at: number;
+  /** Counts contents. */
+  readonly onProgress?: OnProgress;
 }
 
 export interface Commit {
@@ -106,8 +111,8 @@ export interface CheckpointStore {
   /** Makes the repository, or completes a half-made one. Branches it has stay. */
   createRepository(dialog: string): Promise<void>;
   dialogs(): Promise<string[]>;
-  /** Removes the repository and then everything that only it used. */
-  deleteRepository(dialog: string): Promise<{ readonly freedBytes: number }>;
+  /** Removes the repository; what only it used goes with the next `prune`. */
+  deleteRepository(dialog: string): Promise<void>;
 
   /**
    * Writes contents, trees and a commit, then moves the branch.
@@ -152,6 +157,6 @@ export interface CheckpointStore {
   sizes(): StoreSizes;
   /** Rolls small packs up into larger ones and sweeps leftovers. Never removes an object. */
   maintain(): Promise<{ readonly packsBefore: number; readonly packsAfter: number }>;
-  /** Removes what neither a branch nor `pinned()` reaches; writers wait meanwhile. */
-  prune(): Promise<{ readonly freedBytes: number }>;
+  /** Removes what neither a branch nor `pinned()` reaches. Writers wait for its beginning and end. */
+  prune(onProgress?: OnProgress): Promise<{ readonly freedBytes: number }>;
 }

@@ -1,4 +1,5 @@
 import { SmithyError } from '../core/errors.js';
+import type { Hash } from '../core/model.js';
 import { codeOf } from './files.js';
 
 const LONGEST_STDERR = 4096;
@@ -39,4 +40,25 @@ export function full(data: Readonly<Record<string, unknown>>, cause?: unknown): 
 
 function firstLine(text: string): string {
   return text.split('\n')[0] ?? 'it said nothing';
+}
+
+export function noBlob(hash: Hash): SmithyError {
+  return new SmithyError('STORE_CORRUPT', `The content ${hash} is not in the store.`, {
+    hint: 'Run `smithyd doctor`.',
+    data: { hash },
+  });
+}
+
+export function closed(): SmithyError {
+  return new SmithyError('SHUTTING_DOWN', 'The store is closed.', {
+    hint: 'Call again in a moment; a new daemon starts on demand.',
+    data: { retry_after_ms: 500 },
+  });
+}
+
+export function busy(): SmithyError {
+  return new SmithyError('BUSY', 'The store is being tidied up already.', {
+    hint: 'Wait for it.',
+    data: { retry_after_ms: 1000 },
+  });
 }

@@ -1,5 +1,5 @@
 import type { CommitId } from '../core/model.js';
-import type { CommitRequest, FileChange, NewBlob } from '../core/store.js';
+import type { CommitRequest, FileChange, NewBlob, OnProgress } from '../core/store.js';
 import type { Acknowledged } from './acknowledged.js';
 import { sendBlob } from './blobs.js';
 import { startImport, type ImportChild } from './import-child.js';
@@ -16,7 +16,7 @@ export interface Written {
 
 export interface Importer {
   commit(request: CommitRequest, changes: readonly FileChange[], tree?: string): Promise<Written>;
-  blobs(blobs: Iterable<NewBlob>): Promise<readonly string[]>;
+  blobs(blobs: readonly NewBlob[]): Promise<readonly string[]>;
   /** Ends the child, so that its packs are free to be repacked; answers packs not flushed yet. */
   finish(): Promise<readonly string[]>;
   /** The child may have seen this many packs that have gone: looking through them slows it down. */
@@ -54,9 +54,14 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
     return (child = await startImport(git, layout));
   }
 
-  async function sendAll(to: ImportChild, blobs: Iterable<NewBlob & { path?: string }>) {
+  async function sendAll(
+    to: ImportChild,
+    blobs: readonly (NewBlob & { path?: string })[],
+    onProgress?: OnProgress,
+  ) {
     let count = 0;
-    for (const blob of blobs) {
+    for (const [done, blob] of blobs.entries()) {
+      onProgress?.(done, blobs.length);
       if (acknowledged.has(blob.hash)) continue;
       await sendBlob(to, blob, blob.path);
       count++;
@@ -108,7 +113,7 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
       // Refuses a bad path here: half a commit could not be taken back.
       const commands = [...fileCommands(changes)];
       const to = await ready();
-      await sendAll(to, changes.filter(isBlob));
+      await sendAll(to, changes.filter(isBlob), request.onProgress);
       const mark = ++number;
       const nameOf = (id: CommitId): string => (marks.has(id) ? `:${marks.get(id) ?? 0}` : id);
       await to.send(commitHead({ request, mark, nameOf, tree }));

@@ -10,7 +10,9 @@ import { summarise, type PackSummary } from './pack-lookup.js';
 export interface Packs {
   sizes(): StoreSizes;
   names(): string[];
-  /** Flushes new packs, their indexes and the folder, all at once, and counts them in. */
+  /** Flushes new packs, their indexes and the folder, all at once. */
+  flush(paths: readonly string[]): Promise<void>;
+  /** The same, and counts them in. */
   admit(paths: readonly string[]): Promise<void>;
   /** Looks at the folder again. */
   recount(): Promise<void>;
@@ -81,12 +83,17 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
     sum();
   }
 
-  async function admit(names: readonly string[]): Promise<void> {
+  async function flushPacks(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     await Promise.all([
       ...names.flatMap((name) => [flush(join(layout.packs, name)), flush(indexOf(name))]),
       flush(layout.packs),
     ]);
+  }
+
+  async function admit(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    await flushPacks(names);
     for (const name of names) count(name, true);
     sum();
   }
@@ -116,6 +123,7 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
   return {
     sizes: () => sizes,
     names: () => [...known.keys()],
+    flush: (paths) => flushPacks(paths.map((path) => basename(path))),
     admit: (paths) => admit(paths.map((path) => basename(path))),
     recount,
     async remove(names) {

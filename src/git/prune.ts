@@ -1,52 +1,114 @@
-import { join } from 'node:path';
-import type { CommitId } from '../core/model.js';
 import { once } from 'node:events';
+import { join } from 'node:path';
+import type { CommitId, Hash } from '../core/model.js';
+import type { Queue } from '../core/queue.js';
+import type { OnProgress } from '../core/store.js';
 import { gitFailure } from './failures.js';
 import type { Layout } from './layout.js';
+import { listDialogs } from './layout.js';
 import type { Packs } from './packs.js';
 import { readBranches } from './refs.js';
-import { listDialogs } from './layout.js';
 import type { Git } from './run.js';
 
 export interface PruneDeps {
   readonly git: Git;
   readonly layout: Layout;
   readonly packs: Packs;
+  /** The writers' queue. */
+  readonly writing: Queue;
+  /** Ends whatever remembers which objects there are; called in the queue. */
+  readonly quiesce: () => Promise<void>;
+  /** Blobs that must stay and are there. */
+  readonly pinned: () => Promise<ReadonlySet<Hash>>;
+}
+
+export interface PruneOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+interface Roots {
+  readonly commits: ReadonlySet<CommitId>;
+  readonly blobs: ReadonlySet<Hash>;
 }
 
 /**
  * Writes one pack of everything that is reachable, flushes it, and only then removes the others.
- * A kill at any point leaves every reachable object in at least one pack. No writer may run.
+ * A kill at any point leaves every reachable object in at least one pack.
+ *
+ * Commits go on while the large pack is written. They may use an object that only the doomed packs
+ * hold, so the writers stop for the end: what became reachable meanwhile is packed too, which is
+ * little, and a writer that remembers an old pack is replaced before that pack goes.
  */
-export async function prune(deps: PruneDeps, pinned: readonly string[]): Promise<void> {
-  const { git, layout, packs } = deps;
-  const tips = await allTips(layout);
-  const old = packs.names();
-  const roots = [...tips, ...pinned];
-  const fresh = roots.length === 0 ? [] : await packReachable(git, layout, roots);
-  await packs.admit(fresh.map((name) => join(layout.packs, name)));
-  await packs.remove(old.filter((name) => !fresh.includes(name)));
+export async function prune(deps: PruneDeps, options: PruneOptions): Promise<number> {
+  const { packs, layout, writing, quiesce } = deps;
+  const pathOf = (name: string): string => join(layout.packs, name);
+  const { old, roots } = await writing.run(async () => {
+    await quiesce();
+    return { old: packs.names(), roots: await rootsOf(deps) };
+  });
+  const all = { wanted: [...roots.commits, ...roots.blobs] };
+  // Git gives up when a small pack that it saw was rolled up by a writer: once more without them.
+  const early = await pack(deps, all, options).catch(() => undefined);
+  await packs.flush((early ?? []).map(pathOf));
+  return writing.run(async () => {
+    await quiesce();
+    const now = await rootsOf(deps);
+    const wanted = [
+      ...[...now.commits].filter((id) => !roots.commits.has(id)),
+      ...[...now.blobs].filter((id) => !roots.blobs.has(id)),
+    ];
+    const kept = early ?? (await pack(deps, all, options));
+    const late = await pack(deps, { wanted, without: [...roots.commits] }, options);
+    const fresh = [...kept, ...late];
+    const before = packs.sizes().bytes;
+    await packs.admit(fresh.map(pathOf));
+    await packs.remove(old.filter((name) => !fresh.includes(name)));
+    return Math.max(0, before - packs.sizes().bytes);
+  });
 }
 
-async function allTips(layout: Layout): Promise<Set<CommitId>> {
-  const tips = new Set<CommitId>();
+async function rootsOf({ layout, pinned }: PruneDeps): Promise<Roots> {
+  const commits = new Set<CommitId>();
   for (const dialog of await listDialogs(layout)) {
-    for (const id of (await readBranches(layout, dialog)).values()) tips.add(id);
+    for (const id of (await readBranches(layout, dialog)).values()) commits.add(id);
   }
-  return tips;
+  return { commits, blobs: await pinned() };
 }
 
-async function packReachable(git: Git, layout: Layout, roots: readonly string[]) {
+interface Selection {
+  readonly wanted: readonly string[];
+  /** Commits whose content is packed already. */
+  readonly without?: readonly string[];
+}
+
+/** The names of the packs it made: one, or none when there is nothing to pack. */
+async function pack(
+  { git, layout }: PruneDeps,
+  { wanted, without = [] }: Selection,
+  { signal, onProgress }: PruneOptions,
+): Promise<string[]> {
+  signal.throwIfAborted();
+  if (wanted.length === 0) return [];
   const stem = join(layout.packs, 'pack');
-  // Existing deltas are reused and no new ones searched: the writers wait for this.
-  const child = git.start(['pack-objects', '-q', '--revs', '--window=0', stem]);
+  // Existing deltas are reused and no new ones searched: somebody waits for the answer.
+  const child = git.start(['pack-objects', '--progress', '--revs', '--window=0', stem]);
+  const kill = (): boolean => child.kill('SIGKILL');
+  signal.addEventListener('abort', kill);
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString()));
-  child.stderr.on('data', (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(-4096)));
+  child.stderr.on('data', (bytes: Buffer) => {
+    const text = bytes.toString();
+    stderr = (stderr + text).slice(-4096);
+    const [, done, total] = /Writing objects:.*\((\d+)\/(\d+)\)/u.exec(text) ?? [];
+    if (total !== undefined) onProgress?.(Number(done), Number(total));
+  });
   child.stdin.on('error', () => undefined);
-  child.stdin.end(`${roots.join('\n')}\n`);
+  child.stdin.end([...wanted, ...without.map((id) => `^${id}`), ''].join('\n'));
   const [status] = (await once(child, 'close')) as [number | null];
+  signal.removeEventListener('abort', kill);
+  signal.throwIfAborted();
   if (status !== 0) throw gitFailure('pack-objects', stderr);
   return stdout
     .split('\n')

@@ -2,9 +2,15 @@ import { basename } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId, Hash } from '../core/model.js';
 import { createQueue } from '../core/queue.js';
-import type { CheckpointStore, CommitRequest, FileChange, StoreReport } from '../core/store.js';
+import type {
+  CheckpointStore,
+  CommitRequest,
+  FileChange,
+  OnProgress,
+  StoreReport,
+} from '../core/store.js';
 import { createAcknowledged } from './acknowledged.js';
-import { diskFailure } from './failures.js';
+import { busy, closed, diskFailure, noBlob } from './failures.js';
 import { flush } from './files.js';
 import { createHistory } from './history.js';
 import { createImporter, type Written } from './importer.js';
@@ -71,11 +77,15 @@ export function createStore(options: StoreOptions): CheckpointStore {
   const newBlobs = createNewBlobs({
     ...{ writing, layout, packs, reader, importer, acknowledged },
     ...{ admit, doubt, requireSpace, retried },
-    isRepacking: () => repacking !== undefined,
+    isRepacking: () => upkeep !== undefined,
   });
   /** Why nothing more is acknowledged. */
   let suspect: SmithyError | undefined;
-  let repacking: { readonly done: Promise<unknown>; readonly stop: AbortController } | undefined;
+  /** The repack or prune under way: each counts on the packs that the other removes. */
+  let upkeep: { readonly done: Promise<unknown>; readonly stop: AbortController } | undefined;
+  let isClosed = false;
+  /** Copied from the user's objects, and no commit names them yet. */
+  const seeded = new Set<Hash>();
 
   async function open(): Promise<StoreReport> {
     await close();
@@ -92,12 +102,14 @@ export function createStore(options: StoreOptions): CheckpointStore {
     acknowledged.clear();
     newBlobs.forgetPacks();
     suspect = undefined;
+    isClosed = false;
     return { removed, mended, foreign };
   }
 
   async function close(): Promise<void> {
-    repacking?.stop.abort();
-    await repacking?.done.catch(() => undefined);
+    isClosed = true;
+    upkeep?.stop.abort();
+    await upkeep?.done.catch(() => undefined);
     await writing.run(async () => packs.admit(await importer.finish()));
     await packs.dropped();
     reader.restart();
@@ -174,7 +186,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
       return await work();
     } catch (error) {
       // Half a pack on a full disk is space that the next one needs.
-      if (!importer.isAlive()) await packs.sweep(repacking === undefined);
+      if (!importer.isAlive()) await packs.sweep(upkeep === undefined);
       if (!(error instanceof ChildGone)) throw error;
       return work().catch((again: unknown) => {
         throw diskFailure('write', again);
@@ -200,19 +212,32 @@ export function createStore(options: StoreOptions): CheckpointStore {
     return new Set(hashes.filter((_, number) => found[number] !== undefined));
   }
 
-  async function prune(): Promise<{ freedBytes: number }> {
-    await repacking?.done.catch(() => undefined);
-    return writing.run(async () => {
-      const before = packs.sizes().bytes;
+  async function keepUp<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new AbortController();
+    const done = work(stop.signal);
+    upkeep = { done, stop };
+    try {
+      return await done;
+    } finally {
+      upkeep = undefined;
+      reader.restart();
+    }
+  }
+
+  async function prune(onProgress?: OnProgress): Promise<{ freedBytes: number }> {
+    while (upkeep !== undefined) await upkeep.done.catch(() => undefined);
+    if (isClosed) throw closed();
+    const quiesce = async (): Promise<void> => {
       await packs.dropped();
       await packs.admit(await importer.finish());
       acknowledged.clear();
-      const pins = new Set([...((await options.pinned?.()) ?? []), ...newBlobs.held()]);
       newBlobs.forgetPacks();
-      await pruneStore({ git, layout, packs }, [...(await has([...pins]))]);
-      reader.restart();
-      return { freedBytes: Math.max(0, before - packs.sizes().bytes) };
-    });
+    };
+    const pinned = async (): Promise<Set<Hash>> =>
+      has([...new Set([...((await options.pinned?.()) ?? []), ...newBlobs.held(), ...seeded])]);
+    const deps = { git, layout, packs, writing, quiesce, pinned };
+    const freedBytes = await keepUp((signal) => pruneStore(deps, { signal, onProgress }));
+    return { freedBytes };
   }
 
   /** Commits go on meanwhile: what they write is held by its `.keep` and left alone. */
@@ -245,7 +270,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
         await requireOurs(dialog);
         await removeDialog(layout, dialog);
       });
-      return prune();
     },
 
     async commit(request) {
@@ -253,7 +277,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
       requireBranch(request.branch);
       for (const id of [...request.parents, request.base]) if (id !== null) requireId(id);
       const changes = [...request.changes];
-      return writing.run(() => write(request, changes));
+      return writing.run(() => write(request, changes).finally(() => seeded.clear()));
     },
 
     writeBlobs: newBlobs.write,
@@ -300,23 +324,16 @@ export function createStore(options: StoreOptions): CheckpointStore {
         requireSpace(0);
         const { found, packs: fresh } = await seed({ git, layout }, gitDir, hashes);
         await admit(fresh);
+        for (const hash of found) seeded.add(hash);
         return found;
       }),
 
     sizes: () => packs.sizes(),
 
     async maintain() {
-      if (repacking !== undefined) throw busy();
+      if (upkeep !== undefined) throw busy();
       const packsBefore = packs.sizes().packs;
-      const stop = new AbortController();
-      repacking = { done: repack(stop.signal), stop };
-      try {
-        await repacking.done;
-      } finally {
-        repacking = undefined;
-        reader.restart();
-        await packs.recount();
-      }
+      await keepUp(repack).finally(() => packs.recount());
       return { packsBefore, packsAfter: packs.sizes().packs };
     },
     prune,
@@ -325,18 +342,4 @@ export function createStore(options: StoreOptions): CheckpointStore {
 
 function bytesOf(changes: readonly FileChange[]): number {
   return changes.reduce((sum, one) => sum + ('size' in one ? one.size : 0), 0);
-}
-
-function noBlob(hash: Hash): SmithyError {
-  return new SmithyError('STORE_CORRUPT', `The content ${hash} is not in the store.`, {
-    hint: 'Run `smithyd doctor`.',
-    data: { hash },
-  });
-}
-
-function busy(): SmithyError {
-  return new SmithyError('BUSY', 'The store is being repacked already.', {
-    hint: 'Wait for it.',
-    data: { retry_after_ms: 1000 },
-  });
 }

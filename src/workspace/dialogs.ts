@@ -8,6 +8,7 @@ import type { Claims } from './claims.js';
 import type { DialogBook } from './dialog-book.js';
 import type { EventStream } from './event-stream.js';
 import type { Queue } from '../core/queue.js';
+import { reportProgress } from './progress.js';
 import type { Saving } from './saving.js';
 import { settled } from './settled.js';
 
@@ -66,17 +67,21 @@ export class Dialogs {
     });
   }
 
-  remove(given: string) {
+  async remove(given: string) {
     const { book, store, saving, events, queue } = this.#deps;
-    return queue.run(async () => {
-      const { id } = await this.wanted(given);
+    const id = await queue.run(async () => {
+      const dialog = await this.wanted(given);
       // The line first: a deletion cut off after it is finished at the next start.
-      await book.record(id, [{ fact: { what: 'deleted' } }]);
-      saving.forget(id);
-      const { freedBytes } = await store.deleteRepository(id);
-      events.publish({ type: 'dialog', what: 'deleted', dialog_id: id });
-      return { dialog_id: id, freed_bytes: freedBytes };
+      await book.record(dialog.id, [{ fact: { what: 'deleted' } }]);
+      saving.forget(dialog.id);
+      await store.deleteRepository(dialog.id);
+      events.publish({ type: 'dialog', what: 'deleted', dialog_id: dialog.id });
+      return dialog.id;
     });
+    // Outside the queue: giving a large store's bytes back takes seconds, and checkpoints go on.
+    const onProgress = reportProgress(this.#deps, { what: 'delete_dialog', dialog: id });
+    const { freedBytes } = await store.prune(onProgress);
+    return { dialog_id: id, freed_bytes: freedBytes };
   }
 
   async #create(title: string): Promise<DialogState> {
@@ -106,6 +111,8 @@ export class Dialogs {
       // A dialog whose first checkpoint failed must not be there at all.
       saving.forget(id);
       await store.deleteRepository(id).catch(() => undefined);
+      // Not waited for: whoever asked gets the reason now, the bytes come back meanwhile.
+      store.prune().catch(() => undefined);
       throw error;
     }
     const state = book.get(id);

@@ -42,11 +42,14 @@ export async function recover(deps: RecoveryDeps): Promise<void> {
 /** Repositories without a line in the ledger: half made, or half deleted. Neither was acknowledged. */
 async function removeStrays({ book, store, log }: RecoveryDeps): Promise<void> {
   const known = new Set<string>(book.list().map(({ id }) => id));
-  for (const dialog of await store.dialogs()) {
-    if (known.has(dialog)) continue;
-    const { freedBytes } = await store.deleteRepository(dialog);
-    log.write('warn', 'removed a dialog that was cut off', { dialog, freed_bytes: freedBytes });
+  const strays = (await store.dialogs()).filter((dialog) => !known.has(dialog));
+  if (strays.length === 0) return;
+  for (const dialog of strays) {
+    await store.deleteRepository(dialog);
+    log.write('warn', 'removed a dialog that was cut off', { dialog });
   }
+  const { freedBytes } = await store.prune();
+  log.write('info', 'gave back what only they used', { freed_bytes: freedBytes });
 }
 
 /** `main` moved and the line is missing. */

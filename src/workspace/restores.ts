@@ -10,9 +10,9 @@ import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
-import type { EventStream } from './event-stream.js';
 import { revertOwn, type OwnDeps } from './own-changes.js';
 import type { Present } from './present.js';
+import { reportProgress, type ProgressDeps } from './progress.js';
 import type { Queue } from '../core/queue.js';
 import {
   applyMove,
@@ -25,14 +25,13 @@ import {
 } from './tree-moves.js';
 import { settled } from './settled.js';
 
-export interface RestoreDeps extends MoveDeps, OwnDeps {
+export interface RestoreDeps extends MoveDeps, OwnDeps, ProgressDeps {
   readonly root: string;
   readonly book: DialogBook;
   readonly dialogs: Dialogs;
   readonly checkpoints: Checkpoints;
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
-  readonly events: EventStream;
   readonly queue: Queue;
   readonly present: Present;
   readonly clock: Clock;
@@ -138,9 +137,10 @@ export class Restores {
     intent.write({ what, dialog: dialog.id, target: commit, paths, trail, label } satisfies Intent);
     const all = nothingMoved();
     let present = dialog;
+    const onProgress = reportProgress(this.#deps, { what: 'restore', dialog: dialog.id });
     for (let round = 1; ; round++) {
       const plan = await planMove(this.#deps, this.#move(present, target));
-      const moved = await applyMove(this.#deps, plan);
+      const moved = await applyMove(this.#deps, plan, onProgress);
       all.restored.push(...moved.restored);
       all.deleted.push(...moved.deleted);
       all.changes.push(...moved.changes);

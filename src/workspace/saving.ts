@@ -3,17 +3,16 @@ import type { CheckpointKind, DialogState } from '../core/dialogs.js';
 import { activeSession } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId, DialogId, Hash, Path } from '../core/model.js';
-import type { Clock } from '../core/ports.js';
 import type { CheckpointStore, Content, FileChange } from '../core/store.js';
 import type { ReadContent, TreeWriter } from '../core/tree-writer.js';
 import type { SkippedEntry, Watcher } from '../core/watching.js';
 import { Pending, type PendingChange } from './pending.js';
+import { reportProgress, type ProgressDeps } from './progress.js';
 
-export interface SavingDeps {
+export interface SavingDeps extends ProgressDeps {
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
   readonly files: Pick<TreeWriter, 'reading'>;
-  readonly clock: Clock;
   /** Blobs that need not be read: they were copied from the user's own objects. */
   readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
 }
@@ -138,6 +137,7 @@ export class Saving {
           ...request.trailers,
         },
         at: clock.now(),
+        onProgress: reportProgress(this.#deps, { what: 'checkpoint', dialog: place.dialog }),
       }),
     );
     open.pending.taken(changes, known);

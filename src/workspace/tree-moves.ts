@@ -2,7 +2,7 @@ import type { Span } from '../core/edits.js';
 import { ignoredAt } from '../core/ignored-at.js';
 import type { CommitId, Hash, Path } from '../core/model.js';
 import { planRestore, type Difference, type Step } from '../core/restore-plan.js';
-import type { CheckpointStore, TreeChange } from '../core/store.js';
+import type { CheckpointStore, OnProgress, TreeChange } from '../core/store.js';
 import type { Content, Outcome, TreeWriter } from '../core/tree-writer.js';
 import type { Watcher } from '../core/watching.js';
 
@@ -65,7 +65,11 @@ export async function planMove(deps: MoveDeps, request: MoveRequest): Promise<Mo
   return { steps, spared };
 }
 
-export async function applyMove(deps: MoveDeps, { steps, spared }: MovePlan): Promise<Moved> {
+export async function applyMove(
+  deps: MoveDeps,
+  { steps, spared }: MovePlan,
+  onProgress?: OnProgress,
+): Promise<Moved> {
   const { store, watcher, files } = deps;
   const silences = steps.flatMap((step) => {
     if (step.kind === 'delete') return [watcher.announce(step.path, undefined)];
@@ -74,7 +78,9 @@ export async function applyMove(deps: MoveDeps, { steps, spared }: MovePlan): Pr
       : [];
   });
   try {
-    const outcomes = await files.apply(steps, (hash) => contentOf(store, hash));
+    const outcomes = await files.apply(steps, (hash) => contentOf(store, hash), {
+      onProgress: (done) => onProgress?.(done, steps.length),
+    });
     await watcher.settle();
     return summarise(steps, outcomes, spared);
   } finally {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -7,6 +8,7 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -21,6 +23,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Path } from '../../src/core/model.js';
 import type { Step } from '../../src/core/restore-plan.js';
 import type { Content } from '../../src/core/tree-writer.js';
+import { until } from '../support/until.js';
 import { createProject, entryOf, hashOf, stepsBetween, told } from './project.js';
 import type { Project, Words } from './project.js';
 
@@ -339,6 +342,50 @@ describe.each(['descriptor', 'check'] as const)('a tree written by %s', (hold) =
     const read = await project.writer.readFile(path('large'));
     expect(read).toMatchObject({ mode: '100644', hash: hashOf(large) });
     expect(large.equals(read?.content ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  it('reads many files through one walk: links as targets, large ones in pieces, no others', async () => {
+    const large = randomBytes(2_500_000);
+    project.put({ 'a/b/one': 'first', 'a/b/two': 'second', 'a/link': '@b/one' });
+    writeFileSync(project.at('a/large'), large);
+    const paths = ['a/b/one', 'a/b/two', 'a/link', 'a/large', 'a/b', 'a/none', 'x/y'];
+    const read = await project.writer.reading(async (readContent) => {
+      const found: (string | null)[] = [];
+      for (const name of paths) {
+        const content = await readContent(path(name));
+        if (content === null || !('chunks' in content)) {
+          found.push(content === null ? null : Buffer.from(content).toString());
+          continue;
+        }
+        const pieces: Uint8Array[] = [];
+        for await (const piece of content.chunks) pieces.push(piece);
+        found.push(Buffer.concat(pieces).equals(large) ? `${content.size} bytes` : 'wrong');
+      }
+      return found;
+    });
+    expect(read).toEqual(['first', 'second', 'b/one', '2500000 bytes', null, null, null]);
+    await expect(
+      project.writer.reading((readContent) => readContent(path('.git/config'))),
+    ).rejects.toThrow('off limits');
+  });
+
+  it('keeps no file open that it replaced or deleted', async () => {
+    const names = Array.from({ length: 40 }, (_, number) => `d/${number}`);
+    const words = (word: string) => Object.fromEntries(names.map((name) => [name, word]));
+    project.put(words('old'));
+    await project.restore(words('old'), { 'd/0': 'new', 'd/1': 'new' });
+    expect(project.tree()).toEqual({ 'd/0': 'new', 'd/1': 'new' });
+    const openHere = () =>
+      process.platform === 'linux'
+        ? readdirSync('/proc/self/fd').filter((fd) => {
+            try {
+              return readlinkSync(`/proc/self/fd/${fd}`).startsWith(project.root);
+            } catch {
+              return false;
+            }
+          })
+        : [];
+    await until('every one is let go', () => openHere().length === 0);
   });
 
   it('stops between two files when it is told to, and counts what is done', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { CommitId, Hash } from '../../src/core/model.js';
+import type { FileChange } from '../../src/core/store.js';
 import { DIALOG, file, git, hashOf, onTop, openStore, OTHER, temporaryFolder } from './helpers.js';
 
 describe('maintenance', () => {
@@ -70,7 +71,8 @@ describe('two dialogs', () => {
     const [shared, own] = [randomBytes(200_000), randomBytes(300_000)];
     const kept = await store.commit(onTop(null, [file('shared', shared)]));
     await store.commit(onTop(null, [file('shared', shared), file('own', own)], { dialog: OTHER }));
-    const { freedBytes } = await store.deleteRepository(OTHER);
+    await store.deleteRepository(OTHER);
+    const { freedBytes } = await store.prune();
     expect(freedBytes).toBeGreaterThan(290_000);
     expect(freedBytes).toBeLessThan(320_000);
     expect(await store.dialogs()).toEqual([DIALOG]);
@@ -82,6 +84,49 @@ describe('two dialogs', () => {
     expect(readdirSync(join(state, 'store/objects/pack')).length).toBeGreaterThan(0);
   });
 
+  it('go on while space is given back, even with content that was about to go', async () => {
+    const { store } = await openStore();
+    await store.createRepository(OTHER);
+    const own = Array.from({ length: 40 }, () => randomBytes(50_000));
+    const changes = own.map((bytes, number) => file(`own-${number}`, bytes));
+    let tip = await store.commit(onTop(null, [file('a', '0')]));
+    await store.commit(onTop(null, changes, { dialog: OTHER }));
+    await store.deleteRepository(OTHER);
+    const reports: number[] = [];
+    const pruned = store.prune((_done, total) => reports.push(total));
+    // Each takes up a content that only the packs to be removed hold.
+    const made: CommitId[] = [];
+    for (const change of changes.slice(0, 20)) {
+      tip = await store.commit(onTop(tip, [change]));
+      made.push(tip);
+    }
+    await pruned;
+    tip = await store.commit(onTop(tip, [file('last', own[30] ?? '')]));
+    for (const [number, id] of made.entries()) {
+      expect((await store.tree(id)).size).toBe(number + 2);
+    }
+    const kept = [...own.slice(0, 20), own[30] ?? Buffer.alloc(0)];
+    for (const bytes of kept)
+      expect((await store.readBlob(hashOf(bytes))).equals(bytes)).toBe(true);
+    expect(reports.length).toBeGreaterThan(0);
+    await store.prune();
+    const present = await store.has(own.map((bytes) => hashOf(bytes)));
+    expect(present).toEqual(new Set(kept.map((bytes) => hashOf(bytes))));
+  });
+
+  it('lose nothing that was copied from elsewhere for a commit yet to come', async () => {
+    const project = temporaryFolder();
+    git(project, 'init', '-q');
+    writeFileSync(join(project, 'a'), 'theirs');
+    git(project, 'add', '-A');
+    const { store } = await openStore();
+    await store.seedFrom(join(project, '.git'), [hashOf('theirs')]);
+    await store.prune();
+    const { content: _, ...named } = file('a', 'theirs') as FileChange & { content: unknown };
+    await store.commit(onTop(null, [named as FileChange]));
+    expect((await store.readBlob(hashOf('theirs'))).toString()).toBe('theirs');
+  });
+
   it('leave nothing when the last of them goes, but what is pinned', async () => {
     const pinned = new Set<Hash>();
     const { store } = await openStore({ pinned: () => pinned });
@@ -89,6 +134,7 @@ describe('two dialogs', () => {
     pinned.add(hashOf('named in the ledger')).add(hashOf('never stored'));
     await store.writeBlobs([{ hash: hashOf('fresh'), content: () => Buffer.from('fresh') }]);
     await store.deleteRepository(DIALOG);
+    await store.prune();
     expect(store.sizes().objects).toBe(2);
     expect((await store.readBlob(hashOf('named in the ledger'))).toString()).toBe(
       'named in the ledger',

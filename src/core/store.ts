@@ -141,6 +141,8 @@ export interface CheckpointStore {
   tree(id: CommitId): Promise<Map<Path, FileEntry>>;
   /** What leads from `a` (null: the empty tree) to `b`, in path order. */
   compare(a: CommitId | null, b: CommitId): Promise<TreeChange[]>;
+  /** The same without a search for renames, and in a fraction of the time. */
+  differences(a: CommitId, b: CommitId): Promise<TreeChange[]>;
 
   /** Which of these the store has. */
   has(hashes: readonly Hash[]): Promise<ReadonlySet<Hash>>;

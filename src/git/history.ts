@@ -8,6 +8,7 @@ import type { Layout } from './layout.js';
 import type { Reader } from './reader.js';
 import { readBranches } from './refs.js';
 import type { Git } from './run.js';
+import { compareTrees } from './tree-walk.js';
 
 export interface HistoryDeps {
   readonly git: Git;
@@ -66,6 +67,11 @@ export function createHistory({ git, layout, reader }: HistoryDeps) {
         at = end + 1;
       }
       return entries;
+    },
+
+    async differences(a: CommitId, b: CommitId): Promise<TreeChange[]> {
+      const [from, to] = await Promise.all([readCommit(a), readCommit(b)]);
+      return compareTrees(reader, from.tree, to.tree);
     },
 
     async compare(a: CommitId | null, b: CommitId): Promise<TreeChange[]> {

@@ -306,6 +306,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     readCommit: (id) => history.readCommit(id),
     tree: (id) => history.tree(id),
     compare: (a, b) => history.compare(a, b),
+    differences: (a, b) => history.differences(a, b),
     has,
 
     async readBlob(hash) {

@@ -4,7 +4,7 @@ import type { Difference } from '../core/restore-plan.js';
 import type { CheckpointStore } from '../core/store.js';
 import { sameState } from '../core/watching.js';
 import type { Saving } from './saving.js';
-import { toDifferences } from './tree-moves.js';
+import { toDifference } from './tree-moves.js';
 
 /** What is on disk now, compared with checkpoints, at the cost of what differs. */
 export class Present {
@@ -19,11 +19,11 @@ export class Present {
   /** What leads from the disk (`from`) to a commit (`to`), in path order. */
   async differencesTo(dialog: DialogState, commit: CommitId): Promise<Difference[]> {
     const [changes, pending] = await Promise.all([
-      this.#store.compare(dialog.tip, commit),
+      this.#store.differences(dialog.tip, commit),
       this.#saving.pending(dialog),
     ]);
     const found = new Map<Path, Difference>();
-    for (const difference of changes.flatMap(toDifferences)) found.set(difference.path, difference);
+    for (const difference of changes.map(toDifference)) found.set(difference.path, difference);
     for (const { path, before, after } of pending) {
       const from = after === null ? null : { mode: after.mode, hash: after.hash };
       const difference = found.get(path);

@@ -19,7 +19,6 @@ import {
   nothingMoved,
   planMove,
   summarisePlan,
-  toDifferences,
   type MoveDeps,
   type Moved,
 } from './tree-moves.js';
@@ -168,7 +167,7 @@ export class Restores {
   /** Files that a killed restore had not yet put in their place. */
   async #sweep(dialog: DialogState, target: CommitId): Promise<void> {
     const { store, files } = this.#deps;
-    const differences = (await store.compare(dialog.tip, target)).flatMap(toDifferences);
+    const differences = await store.differences(dialog.tip, target);
     await files.sweep(differences.map(({ path }) => path));
   }
 

@@ -54,7 +54,7 @@ export async function planMove(deps: MoveDeps, request: MoveRequest): Promise<Mo
     store.readCommit(request.to),
   ]);
   const differences =
-    request.differences ?? (await store.compare(request.from, request.to)).flatMap(toDifferences);
+    request.differences ?? (await store.differences(request.from, request.to)).map(toDifference);
   const spared = await sparedDeletions(deps, request.to, differences);
   const left = new Set(spared.map(({ path }) => path));
   const { steps } = planRestore({
@@ -139,13 +139,8 @@ function changeOf(step: Step): Span[] {
   return [{ path, before, after }];
 }
 
-/** A rename is a file gone and a file come. */
-export function toDifferences({ path, from, before, after }: TreeChange): Difference[] {
-  if (from === undefined) return [{ path, from: before, to: after }];
-  return [
-    { path: from, from: before, to: null },
-    { path, from: null, to: after },
-  ];
+export function toDifference({ path, before, after }: TreeChange): Difference {
+  return { path, from: before, to: after };
 }
 
 /** Deletions that the target does not justify: ignored or skipped then, so absent for another reason. */

@@ -164,6 +164,61 @@ describe('the repository of a dialog', () => {
     expect(await store.compare(first, first)).toEqual([]);
   });
 
+  it('tells differences as git does without renames, files that became folders included', async () => {
+    const { store, checkpoints } = await openStore();
+    const first = await store.commit(
+      onTop(null, [
+        file('a/b/same', '0'),
+        file('a/b/edited', '1'),
+        file('a/file', '1'),
+        file('a.txt', '1'),
+        file('folder/x', '1'),
+        file('folder/deep/y', '1'),
+        file('moved', 'content'),
+        file('link', 'target', '120000'),
+        ...Array.from({ length: 90 }, (_, number) => file(`many/${number}/f`, `${number}`)),
+      ]),
+    );
+    const second = await store.commit(
+      onTop(first, [
+        file('a/b/edited', '2', '100755'),
+        gone('a/file'),
+        file('a/file/inside', '2'),
+        gone('folder/x'),
+        gone('folder/deep/y'),
+        file('folder', 'now a file'),
+        gone('moved'),
+        file('ü/"n\new" name', 'content'),
+        file('link', 'elsewhere', '120000'),
+        ...Array.from({ length: 90 }, (_, number) => file(`many/${number}/f`, `${number}!`)),
+      ]),
+    );
+    const told = async (a: CommitId, b: CommitId) =>
+      (await store.differences(a, b)).map(({ path, change, before, after }) => {
+        const letter = { added: 'A', modified: 'M', deleted: 'D', renamed: 'R' }[change];
+        const side = (one: typeof before) =>
+          `${one?.mode ?? '000000'} ${one?.hash ?? '0'.repeat(40)}`;
+        return `${letter} ${side(before)} ${side(after)} ${path}`;
+      });
+    const expected = (a: CommitId, b: CommitId) => {
+      const fields = git(checkpoints, 'diff-tree', '-r', '-z', '--no-renames', a, b).split('\0');
+      const lines: string[] = [];
+      for (let at = 0; at + 1 < fields.length; at += 2) {
+        const [before, after, was, is, letter] = (fields[at] ?? '').slice(1).split(' ');
+        lines.push(
+          `${letter ?? ''} ${before ?? ''} ${was ?? ''} ${after ?? ''} ${is ?? ''} ${fields[at + 1] ?? ''}`,
+        );
+      }
+      return lines;
+    };
+    expect(await told(first, second)).toEqual(expect.arrayContaining(expected(first, second)));
+    expect(await told(first, second)).toHaveLength(expected(first, second).length);
+    expect((await told(second, first)).toSorted()).toEqual(expected(second, first).toSorted());
+    expect(await told(first, first)).toEqual([]);
+    const paths = (await store.differences(first, second)).map(({ path }) => path);
+    expect(paths).toEqual(paths.toSorted((a, b) => (a < b ? -1 : 1)));
+  });
+
   it('says which contents it has, and gives them back', async () => {
     const { store } = await openStore();
     const bytes = Buffer.from([0, 1, 2, 255, 10, 13]);

@@ -101,7 +101,7 @@ describe('two dialogs', () => {
       made.push(tip);
     }
     await pruned;
-    tip = await store.commit(onTop(tip, [file('last', own[30] ?? '')]));
+    await store.commit(onTop(tip, [file('last', own[30] ?? '')]));
     for (const [number, id] of made.entries()) {
       expect((await store.tree(id)).size).toBe(number + 2);
     }
@@ -123,7 +123,7 @@ describe('two dialogs', () => {
     await store.seedFrom(join(project, '.git'), [hashOf('theirs')]);
     await store.prune();
     const { content: _, ...named } = file('a', 'theirs') as FileChange & { content: unknown };
-    await store.commit(onTop(null, [named as FileChange]));
+    await store.commit(onTop(null, [named]));
     expect((await store.readBlob(hashOf('theirs'))).toString()).toBe('theirs');
   });
 

@@ -2,7 +2,6 @@
  * Checkpoints and restores through the daemon's socket, on trees of growing size, in turns with what
  * other tools do (a git folder beside the project: `add -A && commit`, or `add -A`, `write-tree`,
  * `commit-tree`) and with the least the same objects can cost. Medians. Needs a build.
- *   node bench/run.mjs --only checkpoints [--files 500,10000,100000]
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -25,6 +24,7 @@ const CLI = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const ROUNDS = 21;
 const GIT_ROUNDS = 5;
 const MANY = { rounds: 7, gitRounds: 3 };
+const SIZES = [500, 10_000, 100_000];
 const CHANGED = [1, 10, 500];
 const LARGE_RESTORE = 5_000;
 const LARGE_ROUNDS = 5;
@@ -39,7 +39,7 @@ async function timed(into, work) {
   return result;
 }
 
-export async function measureCheckpoints(sizes = [500, 10_000, 100_000], say = () => undefined) {
+export async function measureCheckpoints(sizes = SIZES, say = () => undefined) {
   const base = mkdtempSync(join(realpathSync(tmpdir()), 'smithyd-bench-'));
   const load = [loadavg()[0]];
   const subjects = [];
@@ -85,13 +85,13 @@ async function createSubject(folder, files) {
   const commit = createSeparateGit(folder, 'commit', project);
   const trees = createSeparateGit(folder, 'trees', project);
   const result = { files, first: {}, checkpoint: {}, restore: [], gitRestore: [], gitCheckout: [] };
-  Object.assign(result, { large: [], gitLarge: [], memory: {}, history: {} });
+  Object.assign(result, { large: [], gitLarge: [], delete: [], memory: {}, history: {} });
 
   const first = { ready: [], dialog: [], commit: [], trees: [] };
   await timed(first.commit, () => commit.addAndCommit());
   await timed(first.ready, () => smithyd(project, 'start'));
   const client = await connect(project, { start: false, timeoutMs: 300_000 });
-  const { initial_checkpoint: initial } = await timed(first.dialog, () => client.create_dialog({}));
+  await timed(first.dialog, () => client.create_dialog({}));
   await timed(first.trees, () => trees.writeTree());
   for (const [name, [time]] of Object.entries(first)) result.first[name] = time;
   const { current_dialog_id: dialog, pid } = await client.status();
@@ -117,8 +117,16 @@ async function createSubject(folder, files) {
       }
       floor = createFloor(join(folder, `floor-${count}`), objects);
       await inProcess?.close();
-      inProcess = await openStore({ folder, count, state, dialog, tip: result.checkpoint[count].tip });
-      await inProcess.commit(changesOf(edit(project, files, { count, version: ++version }), version));
+      inProcess = await openStore({
+        folder,
+        count,
+        state,
+        dialog,
+        tip: result.checkpoint[count].tip,
+      });
+      await inProcess.commit(
+        changesOf(edit(project, files, { count, version: ++version }), version),
+      );
       commit.addAndCommit();
       trees.writeTree();
     },
@@ -159,7 +167,9 @@ async function createSubject(folder, files) {
       const { commit_id: target } = await client.create_checkpoint({});
       if (withGit) commit.addAndCommit();
       edit(project, files, { count, version: ++version });
-      const { restored } = await timed(result.large, () => client.restore({ checkpoint_id: target }));
+      const { restored } = await timed(result.large, () =>
+        client.restore({ checkpoint_id: target }),
+      );
       if (restored.length !== count) throw new Error(`${restored.length} of ${count} restored`);
       if (!withGit) return;
       const head = commit.head();
@@ -172,6 +182,10 @@ async function createSubject(folder, files) {
     },
     async makeHistory() {
       await client.create_checkpoint({});
+      // Deleting a dialog leaves one pack of everything: what is added from here on is the history's.
+      const scratch = await client.create_dialog({ title: 'scratch' });
+      await client.use_dialog({ dialog_id: dialog });
+      await timed(result.delete, () => client.delete_dialog({ dialog_id: scratch.dialog_id }));
       await quiet(client, state);
       const before = diskUse(state);
       let compressed = 0;

@@ -5,3 +5,5 @@ export function quantile(values, part) {
 }
 
 export const round = (value, digits = 2) => Number(value.toFixed(digits));
+
+export const verdict = (isMet) => (isMet ? 'met' : 'MISSED');

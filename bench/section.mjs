@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { round } from './numbers.mjs';
 
 const FILE = new URL('../BENCHMARKS.md', import.meta.url);
@@ -12,8 +13,6 @@ export function machine() {
   const memory = round(totalmem() / 2 ** 30, 0);
   return `Machine: ${model.trim()}, ${cpus().length} cores, ${memory} GiB; Node ${process.version}, ${git}, ${process.platform}.`;
 }
-
-export const verdict = (isMet) => (isMet ? 'met' : 'MISSED');
 
 /** Rows of cells; the first row is the heading. */
 export function table([heading, ...rows]) {
@@ -30,5 +29,6 @@ export function writeSection(title, lines) {
     : [`${text.trimEnd()}\n\n`, ''];
   const next = rest.indexOf('\n## ');
   writeFileSync(FILE, `${before}${heading}${section}${next === -1 ? '' : rest.slice(next)}`);
+  execFileSync('npx', ['prettier', '--write', '--log-level', 'silent', fileURLToPath(FILE)]);
   console.log(section);
 }

@@ -5,11 +5,11 @@
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { quantile, round } from './numbers.mjs';
-import { machine, table, verdict, writeSection } from './section.mjs';
+import { quantile, round, verdict } from './numbers.mjs';
+import { table } from './section.mjs';
 import { makeTree } from './watch-tree.mjs';
 import { watchmanVersion } from './watch-watchman.mjs';
 
@@ -112,10 +112,9 @@ function rowsFor(files, { cold, warm, chokidar, watchman }) {
 }
 
 export function benchWatch({ sizes = [10_000, 100_000], idle = false } = {}) {
+  const watchman = watchmanVersion() ?? 'is not installed here (Debian package `watchman`)';
   const lines = [
-    `Written by \`npm run bench\`. In turns, ${ROUNDS} rounds, medians (burst and hold: the worst); Watchman ${watchmanVersion() ?? 'is not installed here (Debian package `watchman`)'}. Load average before: ${round(loadavg()[0], 1)}.`,
-    '',
-    machine(),
+    `In turns, ${ROUNDS} rounds, medians (burst and hold: the worst); Watchman ${watchman}.`,
   ];
   for (const files of sizes) {
     const found = measureSize(files, { idle });
@@ -135,6 +134,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     idle: options.includes('--idle'),
     ...(sizes.length > 0 ? { sizes } : {}),
   });
-  if (options.includes('--write')) writeSection('Watching', lines);
-  else console.log(lines.join('\n'));
+  console.log(lines.join('\n'));
 }

@@ -59,7 +59,9 @@ export async function prune(deps: PruneDeps, options: PruneOptions): Promise<num
       ...[...now.blobs].filter((id) => !roots.blobs.has(id)),
     ];
     const kept = early ?? (await pack(deps, all, options));
-    const late = await pack(deps, { wanted, without: [...roots.commits] }, options);
+    // Only what the doomed packs alone hold; everything else stays where it is.
+    const staying = [...kept, ...packs.names().filter((name) => !old.includes(name))];
+    const late = await pack(deps, { wanted, without: [...roots.commits], staying }, options);
     const fresh = [...kept, ...late];
     const before = packs.sizes().bytes;
     await packs.admit(fresh.map(pathOf));
@@ -80,19 +82,25 @@ interface Selection {
   readonly wanted: readonly string[];
   /** Commits whose content is packed already. */
   readonly without?: readonly string[];
+  /** Packs whose objects are left out. */
+  readonly staying?: readonly string[];
 }
 
 /** The names of the packs it made: one, or none when there is nothing to pack. */
 async function pack(
   { git, layout }: PruneDeps,
-  { wanted, without = [] }: Selection,
+  { wanted, without = [], staying = [] }: Selection,
   { signal, onProgress }: PruneOptions,
 ): Promise<string[]> {
   signal.throwIfAborted();
   if (wanted.length === 0) return [];
   const stem = join(layout.packs, 'pack');
   // Existing deltas are reused and no new ones searched: somebody waits for the answer.
-  const child = git.start(['pack-objects', '--progress', '--revs', '--window=0', stem]);
+  const child = git.start([
+    ...['pack-objects', '--progress', '--revs', '--window=0'],
+    ...staying.map((name) => `--keep-pack=${name}`),
+    stem,
+  ]);
   const kill = (): boolean => child.kill('SIGKILL');
   signal.addEventListener('abort', kill);
   let stdout = '';

@@ -8,6 +8,7 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { checkpointSection } from './checkpoint-section.mjs';
+import { editSection } from './edits.mjs';
 import { foundationSection } from './foundation.mjs';
 import { round } from './numbers.mjs';
 import { machine, writeSection } from './section.mjs';
@@ -20,6 +21,7 @@ const SECTIONS = {
     measure: ({ sizes }) => benchWatch({ idle: true, ...(sizes && { sizes }) }),
   },
   checkpoints: { heading: 'Checkpoints', measure: checkpointSection },
+  edits: { heading: 'Edits', measure: editSection },
 };
 
 const { values } = parseArgs({

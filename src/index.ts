@@ -7,6 +7,7 @@ export { SmithyError, type ErrorCode } from './core/errors.js';
 export type { Answer, MethodName, Params } from './api/table.js';
 export type { Config } from './core/config.js';
 export type { EventType, StreamedEvent } from './core/events.js';
+export type { EditOptions, EditOutcome } from './client/edit-bracket.js';
 export type { Client };
 
 export interface ConnectOptions extends Pick<ClientOptions, 'timeoutMs' | 'force'> {

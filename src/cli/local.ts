@@ -37,6 +37,24 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     load: async () => (await import('./commands/diff.js')).diff,
   },
   {
+    command: 'run',
+    summary: 'Runs a command; whatever it changes in the project is recorded under its name.',
+    usage: '[--tool NAME] [--agent NAME] [--quiet] -- COMMAND [ARGUMENT]..',
+    load: async () => (await import('./commands/run.js')).run,
+  },
+  {
+    command: 'unknown',
+    summary: 'Shows changes that nobody announced; takes them in or puts the known content back.',
+    usage: '[FILE].. [--diff|--integrate|--reject]',
+    load: async () => (await import('./commands/unknown.js')).unknown,
+  },
+  {
+    command: 'blame',
+    summary: 'Shows for every line of a file who wrote it last.',
+    usage: 'FILE',
+    load: async () => (await import('./commands/blame.js')).blame,
+  },
+  {
     command: 'watch',
     summary: 'Prints events as they happen, until interrupted.',
     usage: '[--type TYPE]..',

@@ -20,15 +20,18 @@ export async function render(
   answer: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const look = { colour: wantsColour(process.stdout), now: Date.now() };
-  const renderer = (RENDERERS[method as MethodName] ?? (await historyRenderer(method))) as
+  const renderer = (RENDERERS[method as MethodName] ?? (await laterRenderer(method))) as
     ((answer: unknown, look: Look) => string) | undefined;
   return renderer === undefined ? printableJson(answer, 2) : renderer(answer, look);
 }
 
-/** Loaded only for those who look at history: `status` is asked far more often. */
-async function historyRenderer(method: string): Promise<unknown> {
-  const { HISTORY_RENDERERS } = await import('./render-history.js');
-  return HISTORY_RENDERERS[method as keyof typeof HISTORY_RENDERERS];
+/** Loaded only for those who look at history or edits: `status` is asked far more often. */
+async function laterRenderer(method: string): Promise<unknown> {
+  const [{ HISTORY_RENDERERS }, { EDIT_RENDERERS }] = await Promise.all([
+    import('./render-history.js'),
+    import('./render-edits.js'),
+  ]);
+  return { ...HISTORY_RENDERERS, ...EDIT_RENDERERS }[method];
 }
 
 function renderStatus(status: Answer<'status'>, { colour }: Look): string {

@@ -11,14 +11,15 @@ import { printableJson } from './text.js';
 export async function run(globals: GlobalFlags, words: readonly string[]): Promise<number> {
   const manifest = await readManifest();
   if (globals.version) return print(`smithyd ${manifest.version}\n`);
-  const local = LOCAL_COMMANDS.find(({ command }) => startsWith(words, command));
+  const local = longestMatch(LOCAL_COMMANDS, words);
   const remote = longestMatch(manifest.commands, words);
   if (globals.help || words.length === 0 || words[0] === 'help') {
     const { help } = await import('./help.js');
     const topic = words[0] === 'help' ? words.slice(1) : words;
     return print(help(manifest, topic));
   }
-  if (local !== undefined) {
+  // `unknown` is a command of its own, and `unknown reset` another.
+  if (local !== undefined && local.command.length >= (remote?.command.length ?? 0)) {
     const rest = words.slice(local.command.split(' ').length);
     return (await local.load())(globals, rest);
   }
@@ -52,10 +53,10 @@ async function readManifest(): Promise<CliManifest> {
   return toCliManifest(METHODS, packageVersion());
 }
 
-function longestMatch(
-  commands: readonly CliCommand[],
+function longestMatch<Named extends { readonly command: string }>(
+  commands: readonly Named[],
   words: readonly string[],
-): CliCommand | undefined {
+): Named | undefined {
   return commands
     .filter(({ command }) => startsWith(words, command))
     .sort((a, b) => b.command.length - a.command.length)[0];

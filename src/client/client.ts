@@ -1,6 +1,7 @@
 import type { Answer, MethodName, Params } from '../api/table.js';
 import { SmithyError } from '../core/errors.js';
 import type { StreamedEvent } from '../core/events.js';
+import { bracket, type EditOptions, type EditOutcome, type EditWork } from './edit-bracket.js';
 import { reachDaemon, type ReachOptions } from './reach.js';
 import type { Wire } from './wire.js';
 
@@ -13,10 +14,13 @@ export type Client = {
   /** Calls `listener` for every event from now on, across reconnects; the answer ends it. */
   subscribe(params: Params<'subscribe'>, listener: EventListener): Promise<() => Promise<void>>;
   /**
-   * Brackets `write` as an edit of `files`: announced before, finalized after, aborted when it
-   * throws. The files are given back as they were in that case.
+   * Brackets `work` as an edit: announced before, recorded after. When it throws, the files are put
+   * back as they were, and its error is thrown on.
    */
-  withEdit<T>(files: readonly string[], write: () => Promise<T>): Promise<T>;
+  withEdit<T>(
+    what: readonly string[] | EditOptions,
+    work: (edit: Answer<'start_edit'>) => Promise<T> | T,
+  ): Promise<EditOutcome<T>>;
   close(): Promise<void>;
 };
 
@@ -41,7 +45,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   async function connection(): Promise<Wire> {
     const known = wire;
     const present = await known?.catch(() => undefined);
-    if (isClosed) throw new SmithyError('DAEMON_UNAVAILABLE', 'This client was closed.');
+    if (isClosed) throw closed();
     if (present?.isOpen === true) return present;
     // Another call may have begun to reach it while this one looked.
     if (wire === undefined || wire === known) {
@@ -64,16 +68,9 @@ export async function createClient(options: ClientOptions): Promise<Client> {
       };
     },
 
-    async withEdit<T>(files: readonly string[], write: () => Promise<T>): Promise<T> {
-      const { edit_id } = (await call('start_edit', { files })) as { edit_id: string };
-      try {
-        const result = await write();
-        await call('finalize_edit', { edit_id });
-        return result;
-      } catch (error) {
-        await call('abort_edit', { edit_id });
-        throw error;
-      }
+    async withEdit<T>(what: readonly string[] | EditOptions, work: EditWork<T>) {
+      if (isClosed) throw closed();
+      return bracket({ options, timeoutMs, what, work });
     },
 
     async close() {
@@ -94,6 +91,10 @@ export async function createClient(options: ClientOptions): Promise<Client> {
       return name === 'then' ? undefined : (params?: unknown) => call(name, params);
     },
   }) as unknown as Client;
+}
+
+function closed(): SmithyError {
+  return new SmithyError('DAEMON_UNAVAILABLE', 'This client was closed.');
 }
 
 interface Standing {

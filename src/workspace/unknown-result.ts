@@ -1,6 +1,6 @@
 import type { Unexplained } from '../core/known-state.js';
 import type { FileSide, TextDiff } from '../core/text-diff.js';
-import type { FileState } from '../core/watching.js';
+import type { ChangeOrigin, FileState } from '../core/watching.js';
 import type { Path } from '../core/model.js';
 import type { Contents } from './contents.js';
 
@@ -9,6 +9,7 @@ export interface UnknownChange {
   changeType: 'modified' | 'created' | 'deleted';
   expectedHash: string | null;
   actualHash: string | null;
+  origin: ChangeOrigin;
   diff?: string;
 }
 
@@ -40,6 +41,7 @@ export async function toResult(
       changeType: changeType(one),
       expectedHash: one.expected?.hash ?? null,
       actualHash: one.actual?.hash ?? null,
+      origin: one.origin,
       ...(fits ? { diff } : {}),
     });
   }

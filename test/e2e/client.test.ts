@@ -113,21 +113,6 @@ describe('the client of the library', () => {
     expect(answer).toMatchObject({ code: 'TIMEOUT', isSmithyError: true });
   });
 
-  it('says that edits are not there yet', async () => {
-    const project = newProject();
-    const answer = await script<{ edit: unknown; wrote: boolean }>(
-      project.root,
-      `
-      const client = await connect(root);
-      let wrote = false;
-      const edit = await outcome(client.withEdit(['a.ts'], async () => { wrote = true; }));
-      await client.close();
-      return { edit, wrote };
-      `,
-    );
-    expect(answer).toMatchObject({ edit: { code: 'METHOD_NOT_FOUND' }, wrote: false });
-  });
-
   it('refuses calls after it was closed', async () => {
     const project = newProject();
     const answer = await script(
@@ -140,6 +125,148 @@ describe('the client of the library', () => {
       `,
     );
     expect(answer).toMatchObject({ code: 'DAEMON_UNAVAILABLE' });
+  });
+});
+
+describe('an edit of the library', () => {
+  const prelude = `
+    const { readFileSync, writeFileSync, existsSync } = await import('node:fs');
+    writeFileSync(root + '/a.txt', 'one\\n');
+    const client = await connect(root);
+    await client.create_checkpoint({});
+  `;
+
+  it('records what was written and gives back the result and the account of it', async () => {
+    const project = newProject();
+    const answer = await script<Record<string, unknown>>(
+      project.root,
+      `${prelude}
+      const outcome = await client.withEdit(['a.txt', 'new.txt'], async (edit) => {
+        writeFileSync(root + '/a.txt', 'two\\n');
+        writeFileSync(root + '/new.txt', 'new\\n');
+        return edit.files;
+      });
+      const { edits } = await client.list_edits();
+      const { lines } = await client.blame({ path: 'a.txt' });
+      await client.close();
+      return { ...outcome, open: edits.length, by: lines.map(({ by }) => by) };
+      `,
+    );
+    expect(answer).toMatchObject({
+      result: [
+        { path: 'a.txt', exists: true },
+        { path: 'new.txt', exists: false, hash: null },
+      ],
+      edit: {
+        files: [
+          { path: 'a.txt', change: 'modified', additions: 1, deletions: 1 },
+          { path: 'new.txt', change: 'created' },
+        ],
+      },
+      open: 0,
+      by: [expect.stringMatching(/^dialog:/u)],
+    });
+  });
+
+  it('takes the scope of the project and the options of start_edit', async () => {
+    const project = newProject();
+    const answer = await script(
+      project.root,
+      `${prelude}
+      const { edit } = await client.withEdit({ scope: 'project', tool: 'gen' }, () => {
+        writeFileSync(root + '/gen.txt', 'x\\n');
+      });
+      const stale = await outcome(
+        client.withEdit({ files: ['a.txt'], expect: { 'a.txt': '0'.repeat(40) } }, () => 'never'),
+      );
+      const { lines } = await client.blame({ path: 'gen.txt' });
+      await client.close();
+      return { files: edit.files.map(({ path }) => path), stale: stale.code, by: lines[0].by };
+      `,
+    );
+    expect(answer).toEqual({ files: ['gen.txt'], stale: 'STALE_READ', by: 'command:gen' });
+  });
+
+  it('puts the files back when the work throws, and throws its error on', async () => {
+    const project = newProject();
+    const answer = await script(
+      project.root,
+      `${prelude}
+      const thrown = new TypeError('mine');
+      const caught = await client.withEdit(['a.txt', 'new.txt'], async () => {
+        writeFileSync(root + '/a.txt', 'two\\n');
+        writeFileSync(root + '/new.txt', 'new\\n');
+        throw thrown;
+      }).catch((error) => error);
+      const { edits } = await client.list_edits();
+      await client.close();
+      return {
+        same: caught === thrown,
+        a: readFileSync(root + '/a.txt', 'utf8'),
+        made: existsSync(root + '/new.txt'),
+        open: edits.length,
+      };
+      `,
+    );
+    expect(answer).toEqual({ same: true, a: 'one\n', made: false, open: 0 });
+  });
+
+  it('is kept when the daemon dies in the middle and another takes its place', async () => {
+    const project = newProject();
+    const answer = await script(
+      project.root,
+      `${prelude}
+      const { pid } = await client.status();
+      const { edit } = await client.withEdit(['a.txt'], () => {
+        writeFileSync(root + '/a.txt', 'two\\n');
+        process.kill(pid, 'SIGKILL');
+      });
+      const thrown = await client.withEdit(['a.txt'], async () => {
+        writeFileSync(root + '/a.txt', 'three\\n');
+        process.kill((await client.status()).pid, 'SIGKILL');
+        throw new Error('mine');
+      }).catch((error) => error.message);
+      const { edits } = await client.list_edits();
+      await client.close();
+      return { files: edit.files, thrown, a: readFileSync(root + '/a.txt', 'utf8'), open: edits.length };
+      `,
+    );
+    expect(answer).toMatchObject({
+      files: [{ path: 'a.txt', change: 'modified' }],
+      thrown: 'mine',
+      a: 'two\n',
+      open: 0,
+    });
+  });
+
+  it('does not depend on the connection of other calls, and many run side by side', async () => {
+    const project = newProject();
+    const answer = await script<{ changed: string[]; conflict: string }>(
+      project.root,
+      `${prelude}
+      const names = Array.from({ length: 20 }, (_, at) => 'file-' + at + '.txt');
+      const all = await Promise.all(names.map((name) => client.withEdit([name], async () => {
+        writeFileSync(root + '/' + name, name);
+        await client.status();
+      })));
+      const held = await client.withEdit(['a.txt'], () => outcome(client.withEdit(['a.txt'], () => 1)));
+      const waited = client.withEdit(['a.txt'], async () => { writeFileSync(root + '/a.txt', 'first'); });
+      const second = client.withEdit({ files: ['a.txt'], wait_ms: 60000 }, () => readFileSync(root + '/a.txt', 'utf8'));
+      await Promise.all([waited, second]);
+      await client.close();
+      const after = await outcome(client.withEdit(['a.txt'], () => 1));
+      return {
+        changed: all.map(({ edit }) => edit.files[0].change),
+        conflict: held.result.code,
+        after: after.code,
+      };
+      `,
+    );
+    expect(answer).toEqual({
+      changed: Array.from({ length: 20 }, () => 'created'),
+      conflict: 'EDIT_CONFLICT',
+      after: 'DAEMON_UNAVAILABLE',
+    });
   });
 });
 

@@ -34,6 +34,9 @@ export const unknownResult = z.object({
       changeType: z.enum(['modified', 'created', 'deleted']),
       expectedHash: z.string().nullable(),
       actualHash: z.string().nullable(),
+      origin: z
+        .enum(['live', 'offline', 'scan', 'git', 'rules'])
+        .describe('How it was noticed: as it happened, after a stop, by a scan, with git.'),
       diff: z.string().optional(),
     }),
   ),

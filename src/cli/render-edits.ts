@@ -1,0 +1,160 @@
+import type { Answer } from '../api/table.js';
+import { quoteName } from '../core/quoted-name.js';
+import type { Look } from './render-history.js';
+import { ago, columns, duration, paint, printable } from './text.js';
+
+const MOST_SHOWN = 20;
+
+/** A path on one line, whatever characters are in it. */
+export function shownPath(path: string): string {
+  return printable(quoteName(path));
+}
+
+/** The id alone on the first line, for scripts: `id=$(smithyd edit start a.ts | head -n 1)`. */
+function renderStarted(answer: Answer<'start_edit'>, look: Look): string {
+  const { edit_id: id, files, warnings } = answer;
+  const rows = files.map(
+    ({ path, exists }) => `  ${exists ? 'saved' : 'new  '}  ${shownPath(path)}`,
+  );
+  const held = rows.length === 0 ? ['  whatever changes from now on'] : atMost(rows);
+  return text([id, ...held, ...warnings.map((warning) => caution(warning, look))]);
+}
+
+function renderFinalized(answer: Answer<'finalize_edit'>, look: Look): string {
+  const { edit_id: id, files, skipped } = answer;
+  const changed = files.filter(({ change }) => change !== 'unchanged');
+  return text([
+    `Edit ${id} is recorded: ${describeChanges(changed, look)}.`,
+    ...changeRows(files, look),
+    ...skipped.map((one) => skippedRow(one, look)),
+  ]);
+}
+
+function renderAborted(answer: Answer<'abort_edit'>, look: Look): string {
+  const { edit_id: id, restored, removed, saved, skipped } = answer;
+  const isIdle = restored.length + removed.length + skipped.length === 0;
+  return text([
+    `Edit ${id} is taken back${isIdle ? '; nothing had changed' : ''}.`,
+    ...atMost(restored.map((path) => `  restored  ${shownPath(path)}`)),
+    ...atMost(removed.map((path) => `  removed   ${shownPath(path)}`)),
+    ...atMost(saved.map(({ path, hash }) => `  saved     ${shownPath(path)} as ${hash}`)),
+    ...skipped.map((one) => skippedRow(one, look)),
+  ]);
+}
+
+function renderEdits({ edits }: Answer<'list_edits'>, look: Look): string {
+  if (edits.length === 0) return 'No edits are open.\n';
+  const rows = edits.map((edit) => [
+    edit.edit_id,
+    edit.state === 'open' ? 'open' : paint(look.colour, 'yellow', 'incomplete'),
+    ago(look.now - Date.parse(edit.since)),
+    endOf(edit, look),
+    whoOf(edit),
+    describePaths(edit.paths),
+  ]);
+  return table([['EDIT', 'STATE', 'SINCE', 'ENDS', 'BY', 'FILES'], ...rows]);
+}
+
+type Listed = Answer<'list_edits'>['edits'][number];
+
+function endOf({ expires_at: at, state }: Listed, { now }: Look): string {
+  if (state === 'incomplete') return '-';
+  if (at === null) return 'with its client';
+  return `in ${duration(Math.max(0, Date.parse(at) - now))}`;
+}
+
+function whoOf({ agent, tool }: Listed): string {
+  const names = [agent?.name, tool].filter((name) => name !== undefined && name !== null);
+  return names.length === 0 ? '-' : shownPath(names.join(', '));
+}
+
+function describePaths(paths: readonly string[] | undefined): string {
+  if (paths === undefined) return 'the whole project';
+  const shown = paths.slice(0, 3).map(shownPath).join(', ');
+  return paths.length > 3 ? `${shown} and ${paths.length - 3} more` : shown;
+}
+
+type Changed = Pick<
+  Answer<'finalize_edit'>['files'][number],
+  'path' | 'from' | 'change' | 'additions' | 'deletions'
+>;
+
+/** "3 files changed, +10 -2", or "nothing changed". */
+export function describeChanges(changed: readonly Changed[], look: Pick<Look, 'colour'>): string {
+  if (changed.length === 0) return 'nothing changed';
+  const total = (pick: (file: Changed) => number): number =>
+    changed.reduce((sum, file) => sum + pick(file), 0);
+  const counts = lineCounts(
+    { additions: total((file) => file.additions), deletions: total((file) => file.deletions) },
+    look,
+  );
+  return `${changed.length} ${changed.length === 1 ? 'file' : 'files'} changed, ${counts}`;
+}
+
+function changeRows(files: readonly Changed[], look: Look): string[] {
+  const rows = files.slice(0, MOST_SHOWN).map((file) => {
+    const { path, from, change } = file;
+    const name = from === undefined ? shownPath(path) : `${shownPath(from)} => ${shownPath(path)}`;
+    const counts = change === 'unchanged' ? '' : lineCounts(file, look);
+    return [`${change.padEnd(9)}  ${name}`, counts] as const;
+  });
+  if (rows.length === 0) return [];
+  return [columns(rows, '  '), ...more(files.length)];
+}
+
+export function lineCounts(
+  { additions, deletions }: { readonly additions: number; readonly deletions: number },
+  { colour }: Pick<Look, 'colour'>,
+): string {
+  return `${paint(colour, 'green', `+${additions}`)} ${paint(colour, 'red', `-${deletions}`)}`;
+}
+
+function skippedRow({ path, reason }: { path: string; reason: string }, { colour }: Look): string {
+  return paint(colour, 'yellow', `  skipped   ${shownPath(path)}: ${printable(reason)}`);
+}
+
+function caution(warning: string, { colour }: Look): string {
+  return paint(colour, 'yellow', `! ${printable(warning)}`);
+}
+
+function atMost(rows: readonly string[]): string[] {
+  return [...rows.slice(0, MOST_SHOWN), ...more(rows.length)];
+}
+
+function more(count: number): string[] {
+  return count > MOST_SHOWN ? [`  and ${count - MOST_SHOWN} more`] : [];
+}
+
+/** Columns as wide as they must be; the last one is free to run on. */
+function table(rows: readonly (readonly string[])[]): string {
+  const width = (at: number): number => Math.max(...rows.map((row) => plain(row[at]).length));
+  return text(
+    rows.map((row) =>
+      row
+        .map((cell, at) => {
+          const isLast = at === row.length - 1;
+          return isLast ? cell : cell + ' '.repeat(width(at) - plain(cell).length);
+        })
+        .join('  '),
+    ),
+  );
+}
+
+/** Without our own colours, which take no room. */
+function plain(cell = ''): string {
+  // eslint-disable-next-line no-control-regex -- what `paint` writes
+  return cell.replace(/\u001b\[\d+m/gu, '');
+}
+
+function text(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}
+
+export const EDIT_RENDERERS = {
+  start_edit: renderStarted,
+  finalize_edit: renderFinalized,
+  abort_edit: renderAborted,
+  list_edits: renderEdits,
+  reset_known_state: ({ files }: Answer<'reset_known_state'>) =>
+    `${files} ${files === 1 ? 'file was' : 'files were'} unknown and ${files === 1 ? 'is' : 'are'} known now.\n`,
+} as const;

@@ -212,7 +212,7 @@ describe('blame', () => {
     await ok('edit', 'finalize', id);
     const lines = (await ok('blame', 'a.txt')).trimEnd().split('\n');
     expect(lines).toEqual([
-      expect.stringMatching(/^unknown .* 1 {2}one$/u),
+      expect.stringMatching(/^(?:unknown|baseline) .* 1 {2}one$/u),
       expect.stringMatching(/^agent:claude {2}.*(?:ago|now) +evt-\d{6} +2 {6}tab\\u001b\[31m$/u),
       expect.stringMatching(/^agent:claude {2}.* 3 {2}two$/u),
     ]);

@@ -22,9 +22,10 @@ function smithyd(words: readonly string[], project: Project = work().project, mo
   return project.cli(words, { cwd: project.root, ...more });
 }
 
+/** Who wrote the lines, but for those that were there before anybody was asked to. */
 async function by(path: string): Promise<string[]> {
   const { lines } = await work().call<{ lines: { by: string }[] }>('blame', { path });
-  return lines.map((line) => line.by);
+  return lines.map((line) => line.by).filter((who) => who !== 'baseline' && who !== 'unknown');
 }
 
 describe('a command in brackets', () => {
@@ -36,7 +37,7 @@ describe('a command in brackets', () => {
     expect(stderr).toMatch(
       /^smithyd: sh: 3 files changed, \+2 -1: gone.txt, kept.txt, new\/file.txt \(edit \w{26}\)\n$/u,
     );
-    expect(await by('kept.txt')).toEqual(['unknown', 'command:sh']);
+    expect(await by('kept.txt')).toEqual(['command:sh']);
     expect(await by('new/file.txt')).toEqual(['command:sh']);
     expect(await work().call('list_edits')).toEqual({ edits: [] });
     expect(await work().call('detect_unknown_modifications')).toMatchObject({
@@ -143,16 +144,16 @@ describe('edits that overlap', () => {
     expect((JSON.parse(stderr) as Finalized).files.map(({ path }) => path)).toEqual(['free.txt']);
     const held = await work().call<Finalized>('finalize_edit', { edit_id: id });
     expect(held.files).toMatchObject([{ path: 'held.txt', change: 'modified', additions: 1 }]);
-    expect(await by('held.txt')).toEqual(['unknown', 'agent:claude']);
-    expect(await by('free.txt')).toEqual(['unknown', 'command:sh']);
+    expect(await by('held.txt')).toEqual(['agent:claude']);
+    expect(await by('free.txt')).toEqual(['command:sh']);
   });
 
   it('inside of the command keep theirs too', async () => {
     await work().fresh({ 'a.txt': 'one\n', 'b.txt': 'one\n' });
     const inner = `'${process.execPath}' '${CLI}' run --quiet --tool inner -- sh -c 'echo in >> a.txt'`;
     await smithyd(['run', '--tool', 'outer', '--', 'sh', '-c', `${inner}; echo out >> b.txt`]);
-    expect(await by('a.txt')).toEqual(['unknown', 'command:inner']);
-    expect(await by('b.txt')).toEqual(['unknown', 'command:outer']);
+    expect(await by('a.txt')).toEqual(['command:inner']);
+    expect(await by('b.txt')).toEqual(['command:outer']);
   });
 });
 
@@ -343,6 +344,19 @@ describe('without a daemon', () => {
     const { code, stderr } = await smithyd(['run', '--', 'sh', '-c', script], project);
     expect(code).toBe(9);
     expect(stderr).toContain('smithyd: What the command changed is not recorded yet');
+  });
+
+  it('that hangs the command still runs, and we end with it', async () => {
+    const project = newProject();
+    const { pid } = await project.startDaemon();
+    signal(pid, 'SIGSTOP');
+    const { code, stdout, stderr } = await smithyd(
+      ['run', '--', 'sh', '-c', 'echo out; exit 4'],
+      project,
+    );
+    signal(pid, 'SIGCONT');
+    expect({ code, stdout }).toEqual({ code: 4, stdout: 'out\n' });
+    expect(stderr).toContain('What the command changes is not recorded.');
   });
 
   it('in the middle of it the next one knows what the command did', async () => {

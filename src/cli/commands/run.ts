@@ -49,10 +49,8 @@ export async function run(globals: GlobalFlags, line: readonly string[]): Promis
   }
   guard.release();
   if ('failure' in ending) process.stderr.write(`smithyd: ${printable(ending.failure)}\n`);
-  const code = 'signal' in ending ? endBy(ending.signal) : ending.code;
-  // A call that is still waiting for its answer must not keep us.
-  if (started === undefined) process.exit(code);
-  return code;
+  // At once: a daemon that hangs would keep us by a call or a connection that does not end.
+  process.exit('signal' in ending ? endBy(ending.signal) : ending.code);
 }
 
 /** Somebody pressed Ctrl-C before it began: then it does not begin. */

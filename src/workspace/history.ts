@@ -1,6 +1,6 @@
 import { OpenEdit } from '../core/edits.js';
 import type { LedgerEntry } from '../core/ledger.js';
-import { createQueue } from '../core/queue.js';
+import { createQueue, type Queue } from '../core/queue.js';
 import { Accounts, type Account } from './accounts.js';
 import { Blame } from './blame.js';
 import { Checkpoints } from './checkpoints.js';
@@ -14,6 +14,7 @@ import { EditBook } from './edit-book.js';
 import { Edits } from './edits.js';
 import { explainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
+import { createMending } from './mending.js';
 import { Milestones } from './milestones.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
@@ -24,10 +25,13 @@ import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
 import { createTidying } from './tidying.js';
 import { Unknown } from './unknown.js';
+import { Unrecorded } from './unrecorded.js';
 
 /** Everything about saving, editing and going back, put together. */
 export function createHistory(deps: WorkspaceDeps) {
-  const { store, watcher, identity, ledger, clock, log } = deps;
+  const { watcher, identity, ledger, clock, log } = deps;
+  const unrecorded = new Unrecorded(deps.store);
+  const store = unrecorded.watched();
   const config = () => deps.settings.config();
   const contents = new Contents(store, deps.files);
   const tidy = createTidying(store, log);
@@ -39,16 +43,21 @@ export function createHistory(deps: WorkspaceDeps) {
     ledger,
     clock,
     version: identity.version,
-    recorded: (...told) => projection.recorded(...told),
+    recorded: (told, dialog, lines) => {
+      unrecorded.recorded(dialog);
+      projection.recorded(told, dialog, lines);
+    },
     alsoRecorded: (entries) => entries.forEach((entry) => editBook.fold(entry)),
   });
-  const saving = new Saving(deps);
+  const saving = new Saving({ ...deps, store });
   const present = new Present(store, saving);
-  const queue = createQueue();
+  const turns = createQueue();
+  // The verbs are made with the queue that mends after them, so it comes to be in two steps.
+  const queue: Queue = { open: turns.open, run: (turn) => mended.run(turn) };
   const skippedAt = (commit: string) => book.skippedAt(commit);
   const shared = {
     ...deps,
-    ...{ root: identity.root, config, contents, accounts, claims, editBook },
+    ...{ store, root: identity.root, config, contents, accounts, claims, editBook },
     ...{ book, saving, present, queue, skippedAt },
   };
   const dialogs = new Dialogs({ ...shared, newId: deps.newDialogId });
@@ -80,6 +89,7 @@ export function createHistory(deps: WorkspaceDeps) {
       return dialog === undefined ? [] : (await saving.pending(dialog)).map(({ path }) => path);
     },
   });
+  const mended = createMending({ unrecorded, saving, restores, log })(turns);
 
   /** Edits that were open when the daemon ended: theirs is what nobody else explains. */
   function reopenEdits(): void {

@@ -84,6 +84,7 @@ const WANTED = 'wanted';
 /** Taking the project to another state, and back. */
 export class Restores {
   readonly #deps: RestoreDeps;
+  #underWay: Intent | undefined;
 
   constructor(deps: RestoreDeps) {
     this.#deps = deps;
@@ -133,7 +134,9 @@ export class Restores {
     const { intent, book, checkpoints } = this.#deps;
     const { commit, paths, trail } = target;
     const { label } = target;
-    intent.write({ what, dialog: dialog.id, target: commit, paths, trail, label } satisfies Intent);
+    const written: Intent = { what, dialog: dialog.id, target: commit, paths, trail, label };
+    intent.write(written);
+    this.#underWay = written;
     const all = nothingMoved();
     let present = dialog;
     const onProgress = reportProgress(this.#deps, { what: 'restore', dialog: dialog.id });
@@ -161,7 +164,27 @@ export class Restores {
 
   /** After the files: the state is what the ledger says, and nothing is left to mend. */
   done(): void {
+    this.#underWay = undefined;
     this.#deps.intent.remove();
+  }
+
+  /**
+   * Takes back what a failed call did to the tree. Only what it wrote itself: a file that is not
+   * what the target has was not reached, or is somebody's work since.
+   */
+  async rollBack(): Promise<Intent | undefined> {
+    const left = this.#underWay;
+    if (left === undefined) return undefined;
+    const dialog = this.#deps.book.list().find(({ id }) => id === left.dialog);
+    if (dialog !== undefined) {
+      await this.#sweep(dialog, left.target);
+      const back = { from: left.target, to: dialog.tip };
+      const { paths } = left;
+      const plan = await planMove(this.#deps, paths === undefined ? back : { ...back, paths });
+      await applyMove(this.#deps, plan);
+    }
+    this.done();
+    return left;
   }
 
   /** Files that a killed restore had not yet put in their place. */

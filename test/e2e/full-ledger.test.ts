@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { projectsPerTest } from '../support/daemon-project.js';
+import { attach, canTrace, type Attached } from '../support/strace.mjs';
+import { Work, git, type Opened, type Saved } from '../support/work.js';
+
+const newProject = projectsPerTest();
+const tracing: Attached[] = [];
+afterEach(async () => {
+  for (const attached of tracing.splice(0)) await attached.stop();
+});
+
+const traced = canTrace() ? it : it.skip;
+
+/** From here on the disk of the ledger is full, and nothing else is; until `stop`. */
+async function fillLedger({ project }: Work, fault = 'pwrite64:error=ENOSPC'): Promise<Attached> {
+  const { pid } = await project.status();
+  const ledger = project.path('ledger/events.jsonl');
+  const attached = await attach(pid, ['-o', '/dev/null', '-P', ledger, '-e', `inject=${fault}`]);
+  tracing.push(attached);
+  return attached;
+}
+
+function branches(work: Work, dialog: string): string {
+  return git(work.checkpoints(dialog), ['for-each-ref', '--format=%(refname:short) %(objectname)']);
+}
+
+const CALLS: readonly (readonly [string, object])[] = [
+  ['create_checkpoint', { message: 'not to be' }],
+  ['user_message', { content: 'not to be' }],
+  ['approve', {}],
+  ['reset', {}],
+  ['restore', {}],
+  ['undo', {}],
+];
+
+describe('a ledger without space', () => {
+  traced.each(CALLS)(
+    'refuses %s as a whole: branches and files stay, and the next call works once there is room',
+    async (method, params) => {
+      const work = await Work.start(newProject());
+      const { dialog_id: dialog, initial_checkpoint: first } = await work.fresh({ a: '0', b: '0' });
+      work.put({ a: '1', c: '1' });
+      const { commit_id: tip } = await work.save('known');
+      // Pending work is saved by a call of its own, so that the ledger refuses the last step.
+      const before = { branches: branches(work, dialog), disk: work.disk() };
+      const full = await fillLedger(work);
+      const given = method === 'restore' ? { checkpoint_id: first } : params;
+      const refusal = await work.refusal(method, given);
+      expect(refusal.data).toMatchObject({ code: 'STORAGE_FULL' });
+      expect(branches(work, dialog)).toBe(before.branches);
+      expect(work.disk()).toEqual(before.disk);
+      // Reading goes on.
+      expect((await work.log()).map(({ commit_id: id }) => id)).toEqual([tip, first]);
+      await full.stop();
+
+      work.put({ b: '2' });
+      const saved = await work.save('again');
+      expect(saved.changed).toEqual({ added: 0, modified: 1, deleted: 0 });
+      await work.call(method, given);
+      await work.restore(saved.commit_id);
+      expect(work.disk()).toEqual({ ...before.disk, b: 'file 2' });
+      expect(await work.fsck()).toBe('');
+    },
+  );
+
+  traced('saves the very content again that it refused', async () => {
+    const work = await Work.start(newProject());
+    await work.fresh({ a: '0' });
+    work.put({ a: '1', 'new/b': '1' });
+    const full = await fillLedger(work);
+    await work.refusal('create_checkpoint');
+    await work.refusal('create_checkpoint');
+    await full.stop();
+    const { commit_id: id, changed } = await work.call<Saved>('create_checkpoint');
+    expect(changed).toEqual({ added: 1, modified: 1, deleted: 0 });
+    expect((await work.content(id, 'new/b')).toString()).toBe('1');
+  });
+
+  traced('leaves no dialog behind that it could not write down', async () => {
+    const work = await Work.start(newProject());
+    const { dialog_id: known } = await work.fresh({ a: '0' });
+    const full = await fillLedger(work);
+    await work.refusal('create_dialog', { title: 'not to be' });
+    await full.stop();
+    const { dialogs } = await work.call<{ dialogs: { id: string }[] }>('list_dialogs');
+    expect(dialogs.map(({ id }) => id)).toEqual([known]);
+    await work.call<Opened>('create_dialog', { title: 'to be' });
+  });
+
+  traced('and one that fails to flush: everything acknowledged is there after a restart', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    await work.fresh({ a: '0' });
+    work.put({ a: '1' });
+    const { commit_id: known } = await work.save('known');
+    work.put({ a: '2' });
+    const failing = await fillLedger(work, 'fdatasync:error=EIO:when=1');
+    const refusal = await work.refusal('create_checkpoint');
+    expect(refusal.data).toMatchObject({ code: 'STORAGE_IO' });
+    await failing.stop();
+    // What was not flushed once is not believed the second time.
+    expect((await work.refusal('create_checkpoint')).data).toMatchObject({ code: 'STORAGE_IO' });
+    await project.cli(['stop']);
+    work = await Work.start(project);
+    const saved = await work.save('after the restart');
+    expect(saved.changed).toEqual({ added: 0, modified: 1, deleted: 0 });
+    await work.restore(known);
+    expect(work.read('a')).toBe('1');
+    expect(readFileSync(project.path('run/daemon.log'), 'utf8')).toContain('"ready"');
+  });
+});

@@ -1,0 +1,58 @@
+/**
+ * Faults in a running process, by strace: a call fails, or the process is killed as it enters one.
+ * Nothing has to be compiled in, and the process cannot know.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const DEADLINE_MS = 60_000;
+
+/** Whether this machine lets us look into a process that is not our child. */
+export function canTrace() {
+  const works = spawnSync('strace', ['-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0;
+  return works && (process.getuid?.() === 0 || ptraceScope() === '0');
+}
+
+function ptraceScope() {
+  try {
+    return readFileSync('/proc/sys/kernel/yama/ptrace_scope', 'utf8').trim();
+  } catch {
+    return '0';
+  }
+}
+
+/**
+ * Attaches to all threads of the process; to what they start as well when `follow` is set.
+ * Resolves when every call from now on is under it.
+ */
+export async function attach(pid, args, { follow = false } = {}) {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const who = follow ? ['-f', '-p', String(pid)] : threads.flatMap((thread) => ['-p', thread]);
+  const child = spawn('strace', [...who, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  const ended = once(child, 'exit');
+  await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`strace is silent: ${said}`)), DEADLINE_MS);
+    child.stderr.on('data', (chunk) => {
+      said += chunk;
+      const attached = said.match(/ attached/gu)?.length ?? 0;
+      if (attached < (follow ? 1 : threads.length)) return;
+      clearTimeout(timer);
+      resolve();
+    });
+    void ended.then(() => {
+      clearTimeout(timer);
+      reject(new Error(`strace ended: ${said}`));
+    });
+  });
+  return {
+    said: () => said,
+    ended,
+    /** Lets go of the process. */
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

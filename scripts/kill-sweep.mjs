@@ -23,6 +23,11 @@ try {
   });
   const seconds = Math.round((performance.now() - begun) / 1000);
   console.log(JSON.stringify(report.outcomes));
+  for (const [method, steps] of Object.entries(report.steps)) {
+    const all = Object.values(steps).reduce((sum, count) => sum + count, 0);
+    console.log(`${method}: ${all} kills`);
+    for (const [step, count] of Object.entries(steps).sort()) console.log(`  ${count} ${step}`);
+  }
   console.log(
     `seed ${seed}: ${report.kills} kills (${report.interrupted} before the answer), ` +
       `${report.acknowledged} acknowledged checkpoints, none lost, ${seconds} s`,

@@ -27,9 +27,13 @@ import { createTidying } from './tidying.js';
 import { Unknown } from './unknown.js';
 import { Unrecorded } from './unrecorded.js';
 
+/** Sentences about a crash are for a glance; the log has them all. */
+const MOST_TOLD = 20;
+
 /** Everything about saving, editing and going back, put together. */
 export function createHistory(deps: WorkspaceDeps) {
   const { watcher, identity, ledger, clock, log } = deps;
+  const recovered: string[] = [];
   const unrecorded = new Unrecorded(deps.store);
   const store = unrecorded.watched();
   const config = () => deps.settings.config();
@@ -100,6 +104,8 @@ export function createHistory(deps: WorkspaceDeps) {
   }
 
   return {
+    /** What the start found cut off, and what became of it. */
+    recovered: recovered as readonly string[],
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
     ...{ milestones, fileCheckpoints },
 
@@ -112,7 +118,12 @@ export function createHistory(deps: WorkspaceDeps) {
           milestones.fold(entry);
         });
         await watcher.settle();
-        await recover({ book, store, restores, sessions, log });
+        await recover({
+          ...{ book, restores, sessions, log },
+          // What it moves is to stay, with or without a line.
+          store: deps.store,
+          tell: (sentence) => recovered.length < MOST_TOLD && recovered.push(sentence),
+        });
         await explainedSince({ ledger, book, saving, claims });
         reopenEdits();
         projection.writeIndex(book);

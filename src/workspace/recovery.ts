@@ -16,6 +16,8 @@ export interface RecoveryDeps {
   readonly restores: Restores;
   readonly sessions: Sessions;
   readonly log: Log;
+  /** Says what became of what was cut off: one sentence for a person. */
+  readonly tell: (sentence: string) => void;
 }
 
 /**
@@ -23,38 +25,67 @@ export interface RecoveryDeps {
  * was told of: its commits are adopted, never dropped. What was under way is finished.
  */
 export async function recover(deps: RecoveryDeps): Promise<void> {
-  const { book, store, restores, sessions, log } = deps;
+  const { book, restores, sessions, log, tell } = deps;
+  // Before anything is given back: what a lost branch reached must be reachable again by then.
+  for (const dialog of book.list()) await bringForward(deps, dialog);
   await removeStrays(deps);
   for (const { id } of book.list()) {
     await adoptApproval(deps, book.get(id));
     await adoptCommits(deps, book.get(id));
-    await dropUnusedSession(store, book.get(id));
+    await dropUnusedSession(deps, book.get(id));
   }
   const left = await restores.recover();
   for (const { id } of book.list()) await restores.dropWanted(id);
   if (left === undefined) return;
   const dialog = book.list().find(({ id }) => id === left.dialog);
   if (left.what === 'reset' && dialog !== undefined) await sessions.finishReset(dialog);
-  log.write('warn', 'finished what was cut off', { what: left.what, dialog: left.dialog });
   restores.done();
+  log.write('warn', 'finished what was cut off', { what: left.what, dialog: left.dialog });
+  tell(`A ${left.what} that was cut off has been finished.`);
 }
 
 /** Repositories without a line in the ledger: half made, or half deleted. Neither was acknowledged. */
-async function removeStrays({ book, store, log }: RecoveryDeps): Promise<void> {
+async function removeStrays({ book, store, log, tell }: RecoveryDeps): Promise<void> {
   const known = new Set<string>(book.list().map(({ id }) => id));
   const strays = (await store.dialogs()).filter((dialog) => !known.has(dialog));
   if (strays.length === 0) return;
   for (const dialog of strays) {
     await store.deleteRepository(dialog);
     log.write('warn', 'removed a dialog that was cut off', { dialog });
+    tell('A dialog that was half made or half deleted has been removed.');
   }
   const { freedBytes } = await store.prune();
   log.write('info', 'gave back what only they used', { freed_bytes: freedBytes });
 }
 
+/**
+ * The ledger is ahead: a branch was lost, or was taken back for a line that reached the disk after
+ * all. What is in the ledger happened.
+ */
+async function bringForward(
+  { store, log, tell }: RecoveryDeps,
+  dialog: DialogState,
+): Promise<void> {
+  const { id } = dialog;
+  const branches = await store.branches(id);
+  const due = [
+    { name: 'main', to: dialog.approved },
+    { name: activeSession(dialog).name, to: dialog.tip },
+  ];
+  for (const { name, to } of due) {
+    const at = branches.get(name) ?? null;
+    if (at === to) continue;
+    const own = { branch: name, without: to, limit: 1 };
+    if (at !== null && (await store.log(id, own)).length > 0) continue;
+    await store.setBranches(id, [{ name, to, expected: at }]);
+    log.write('warn', 'brought a branch to where the ledger has it', { dialog: id, name, to });
+    tell(`The branch ${name} was behind the ledger and has been brought forward.`);
+  }
+}
+
 /** `main` moved and the line is missing. */
 async function adoptApproval(
-  { book, store, log }: RecoveryDeps,
+  { book, store, log, tell }: RecoveryDeps,
   dialog: DialogState,
 ): Promise<void> {
   const branches = await store.branches(dialog.id);
@@ -67,11 +98,12 @@ async function adoptApproval(
   const fact = { what: 'approved', commit, session } as const;
   await book.record(dialog.id, [{ fact, line: { recovered: true } }]);
   log.write('warn', 'adopted an approval that was cut off', { dialog: dialog.id, commit });
+  tell('An approval that was cut off has been finished.');
 }
 
 /** The session's branch is ahead of the ledger. */
 async function adoptCommits(
-  { book, store, log }: RecoveryDeps,
+  { book, store, log, tell }: RecoveryDeps,
   dialog: DialogState,
 ): Promise<void> {
   const { name } = activeSession(dialog);
@@ -92,11 +124,18 @@ async function adoptCommits(
     dialog: dialog.id,
     commits: facts.length,
   });
+  tell('A checkpoint that was cut off has been kept.');
 }
 
 /** A session that was about to begin: the operation that made it is done again as a whole. */
-async function dropUnusedSession(store: CheckpointStore, dialog: DialogState): Promise<void> {
+async function dropUnusedSession(
+  { store, log, tell }: RecoveryDeps,
+  dialog: DialogState,
+): Promise<void> {
   const name = nextSessionName(dialog);
   const to = (await store.branches(dialog.id)).get(name);
-  if (to !== undefined) await store.setBranches(dialog.id, [{ name, to: null, expected: to }]);
+  if (to === undefined) return;
+  await store.setBranches(dialog.id, [{ name, to: null, expected: to }]);
+  log.write('warn', 'took back a session that was cut off', { dialog: dialog.id, session: name });
+  tell(`The beginning of ${name} was cut off and has been taken back.`);
 }

@@ -57,8 +57,10 @@ export function createWorkspace(deps: WorkspaceDeps) {
   function warnings(): string[] {
     const problems = settings.problems();
     const rules = deps.ruleWarnings();
-    if (problems.length + rules.length === 0) return [];
-    return [...problems.map((problem) => `config.json: ${describeProblems([problem])}`), ...rules];
+    const { recovered } = history;
+    if (problems.length + rules.length + recovered.length === 0) return [];
+    const settingsSay = problems.map((problem) => `config.json: ${describeProblems([problem])}`);
+    return [...settingsSay, ...rules, ...recovered];
   }
 
   return {

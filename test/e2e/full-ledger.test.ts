@@ -88,25 +88,28 @@ describe('a ledger without space', () => {
     await work.call<Opened>('create_dialog', { title: 'to be' });
   });
 
-  traced('and one that fails to flush: everything acknowledged is there after a restart', async () => {
-    const project = newProject();
-    let work = await Work.start(project);
-    await work.fresh({ a: '0' });
-    work.put({ a: '1' });
-    const { commit_id: known } = await work.save('known');
-    work.put({ a: '2' });
-    const failing = await fillLedger(work, 'fdatasync:error=EIO:when=1');
-    const refusal = await work.refusal('create_checkpoint');
-    expect(refusal.data).toMatchObject({ code: 'STORAGE_IO' });
-    await failing.stop();
-    // What was not flushed once is not believed the second time.
-    expect((await work.refusal('create_checkpoint')).data).toMatchObject({ code: 'STORAGE_IO' });
-    await project.cli(['stop']);
-    work = await Work.start(project);
-    const saved = await work.save('after the restart');
-    expect(saved.changed).toEqual({ added: 0, modified: 1, deleted: 0 });
-    await work.restore(known);
-    expect(work.read('a')).toBe('1');
-    expect(readFileSync(project.path('run/daemon.log'), 'utf8')).toContain('"ready"');
-  });
+  traced(
+    'and one that fails to flush: everything acknowledged is there after a restart',
+    async () => {
+      const project = newProject();
+      let work = await Work.start(project);
+      await work.fresh({ a: '0' });
+      work.put({ a: '1' });
+      const { commit_id: known } = await work.save('known');
+      work.put({ a: '2' });
+      const failing = await fillLedger(work, 'fdatasync:error=EIO:when=1');
+      const refusal = await work.refusal('create_checkpoint');
+      expect(refusal.data).toMatchObject({ code: 'STORAGE_IO' });
+      await failing.stop();
+      // What was not flushed once is not believed the second time.
+      expect((await work.refusal('create_checkpoint')).data).toMatchObject({ code: 'STORAGE_IO' });
+      await project.cli(['stop']);
+      work = await Work.start(project);
+      const saved = await work.save('after the restart');
+      expect(saved.changed).toEqual({ added: 0, modified: 1, deleted: 0 });
+      await work.restore(known);
+      expect(work.read('a')).toBe('1');
+      expect(readFileSync(project.path('run/daemon.log'), 'utf8')).toContain('"ready"');
+    },
+  );
 });

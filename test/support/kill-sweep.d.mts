@@ -14,8 +14,12 @@ export interface SweepReport {
   readonly interrupted: number;
   /** Checkpoints that were acknowledged, all of which were found again. */
   readonly acknowledged: number;
-  /** Per call: how many interrupted ones were found finished and not begun. */
-  readonly outcomes: Readonly<Record<string, { finished: number; notBegun: number }>>;
+  /** Per call: what the next start said it did about it. */
+  readonly outcomes: Readonly<
+    Record<string, { finished: number; takenBack: number; nothingToMend: number }>
+  >;
+  /** Per call: how many kills at which step. */
+  readonly steps: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 /** @throws Error at the first promise that is not kept. */

@@ -1,19 +1,28 @@
 /**
- * Kills the daemon at random moments of its calls and looks whether it kept its promises:
- * acknowledged checkpoints are listed and can be restored exactly, an interrupted call was done or
- * not begun, git finds nothing wrong, and the next start needs no help. Time is only used to choose
- * the moment of a kill.
+ * Kills the daemon in the middle of its calls and looks whether it kept its promises: acknowledged
+ * checkpoints are listed and can be restored exactly, an interrupted call was done or not begun and
+ * the daemon says which, git and the ledger's chain are whole, and the next start needs no help.
+ * Where strace works every kill is at a chosen step; elsewhere time chooses the moment.
  */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import { killAt, pointsOf, repackTrap } from './kill-points.mjs';
+import { checkLedger, fsck, listAll, locks, startDaemon, treeOf } from './sweep-daemon.mjs';
+import { canTrace } from './strace.mjs';
 
-const DEADLINE_MS = 60_000;
 const FILES = 60;
 const CALLS = [
   'create_checkpoint',
@@ -21,19 +30,30 @@ const CALLS = [
   'user_message',
   'undo',
   'approve',
-  'restore',
   'reset',
   'redo',
+  'repack',
 ];
+/** Small checkpoints until the daemon begins to repack by itself. */
+const MOST_PACKS = 200;
 
 export async function killSweep({ root, seed, kills, cli, env, tell = () => undefined }) {
   const random = randomNumbers(seed);
+  const isTraced = canTrace();
+  const folder = mkdtempSync(join(tmpdir(), 'smithyd-points-'));
+  const trap = isTraced ? repackTrap(folder, findGit(env.PATH)) : undefined;
+  const path = trap === undefined ? env.PATH : `${trap.bin}${delimiter}${env.PATH}`;
+  // One thread for files: the n-th call of its kind is then the same step every time.
+  const daemonEnv = { ...env, PATH: path, ...(isTraced ? { UV_THREADPOOL_SIZE: '1' } : {}) };
   /** Commit -> what was on disk when it was acknowledged. */
   const acknowledged = new Map();
   /** Every content the disk ever had when a call was made. */
   const states = new Set();
   const durations = new Map();
+  /** Per call: points still to come, where strace works. */
+  const points = new Map();
   const outcomes = {};
+  const steps = {};
   let interrupted = 0;
   let dialog;
   let approved;
@@ -44,50 +64,31 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
     dialog = opened.dialog_id;
     approved = disk();
     acknowledged.set(opened.initial_checkpoint, approved);
-    for (let kill = 1; kill <= kills; kill++) {
-      for (let i = random(3); i >= 0; i--) await step(CALLS[random(CALLS.length)]);
-      await stepAndKill(CALLS[kill % CALLS.length]);
+    for (let kill = 1, turn = 0; kill <= kills; turn++) {
+      const method = CALLS[turn % CALLS.length];
+      if (method === 'repack' && trap === undefined) continue;
+      for (let i = random(3); i >= 0; i--) await step(CALLS[random(CALLS.length - 1)]);
+      if (!(await (method === 'repack' ? repackAndKill() : stepAndKill(method)))) continue;
       if (kill % 25 === 0) tell(`${kill} kills, ${acknowledged.size} checkpoints acknowledged`);
+      kill += 1;
     }
-    for (const commit of everyTenth([...acknowledged.keys()])) await restoreExactly(commit);
+    const all = [...acknowledged];
+    for (const [commit, state] of all) assert.deepEqual(treeOf(root, dialog, commit), blobs(state));
+    for (const [commit] of everyTenth(all)) await restoreExactly(commit);
+    fsck(root, dialog, env);
+    checkLedger(root);
   } finally {
-    daemon.child.kill('SIGKILL');
-    await daemon.ended;
+    await daemon.kill();
+    rmSync(folder, { recursive: true, force: true });
   }
-  return { kills, interrupted, acknowledged: acknowledged.size, outcomes };
+  return { kills, interrupted, acknowledged: acknowledged.size, outcomes, steps };
 
-  async function start() {
-    const child = spawn(process.execPath, [cli, '--root', root, 'start', '--foreground'], {
-      env,
-      cwd: '/',
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let stderr = '';
-    child.stderr.on('data', (chunk) => (stderr += chunk));
-    const ended = once(child, 'exit');
-    const end = performance.now() + DEADLINE_MS;
-    for (;;) {
-      const info = daemonFile();
-      if (info?.pid === child.pid) {
-        const client = await Client.connect(info.socket);
-        if (client !== undefined) return { child, ended, client };
-      }
-      if (child.exitCode !== null) throw new Error(`the daemon did not start: ${stderr}`);
-      assert(performance.now() < end, `the daemon was not there in time: ${stderr}`);
-      await pause(5);
-    }
-  }
-
-  function daemonFile() {
-    try {
-      return JSON.parse(readFileSync(join(root, '.agentsmithy/run/daemon.json'), 'utf8'));
-    } catch {
-      return undefined;
-    }
+  function start() {
+    return startDaemon({ root, cli, env: daemonEnv });
   }
 
   function call(method, params) {
-    return daemon.client.call(method, params);
+    return daemon.call(method, params);
   }
 
   function disk() {
@@ -150,37 +151,122 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
     if (answer !== undefined) note(method, { before, params, answer });
   }
 
+  /** False when the call ended before the point was reached, so that nothing was killed. */
   async function stepAndKill(method) {
     // New work leaves nothing to redo.
     if (method === 'redo') await step('undo');
     else if (random(4) > 0) scribble();
-    const [before, params] = [disk(), paramsOf(method)];
+    const given = { before: disk(), params: paramsOf(method) };
     let answer;
-    const answered = call(method, params).then((value) => (answer = value), nothingToGoTo);
-    await pause((durations.get(method) ?? 30) * (random(1200) / 1000));
-    daemon.child.kill('SIGKILL');
-    await daemon.ended;
-    await answered;
+    const act = () => call(method, given.params).then((value) => (answer = value), nothingToGoTo);
+    if (!isTraced) {
+      const answered = act();
+      await pause((durations.get(method) ?? 30) * (random(1200) / 1000));
+      await daemon.kill();
+      await answered;
+      count(method, 'some moment');
+    } else {
+      if ((points.get(method) ?? []).length === 0) {
+        points.set(method, shuffled(await pointsOf({ folder, daemon, act })));
+        if (answer !== undefined) note(method, { ...given, answer });
+        return false;
+      }
+      const site = { folder, root, daemon, act };
+      const { step: reached, acted } = await killAt(site, points.get(method).pop());
+      if (reached === undefined) {
+        await acted;
+        if (answer !== undefined) note(method, { ...given, answer });
+        return false;
+      }
+      await daemon.ended;
+      await acted;
+      count(method, reached);
+    }
+    await comeBack(method);
+    if (answer !== undefined) note(method, { ...given, answer });
+    await lookAround(method);
+    if (answer === undefined) await judge(method, given);
+    await restoreRandom();
+    return true;
+  }
+
+  /** Many small checkpoints until the daemon repacks, which ends at a step of our choice. */
+  async function repackAndKill() {
+    if ((points.get('repack') ?? []).length === 0) points.set('repack', shuffled(repackPoints()));
+    const { name, number, signal } = points.get('repack').pop();
+    trap.set(`${name}:signal=${signal}:when=${number}`);
+    for (let made = 0; trap.isSet(); made++) {
+      assert(made < MOST_PACKS, `no repack after ${made} checkpoints`);
+      writeFileSync(join(root, 'd0', `f${random(FILES)}`), `${random(1e9)}`);
+      const before = disk();
+      const answer = await call('create_checkpoint', { message: `small ${made}` });
+      acknowledged.set(answer.commit_id, before);
+    }
+    if (!(await trap.sprung(daemon.ended))) return false;
+    await daemon.kill();
+    count('repack', `${signal === 'KILL' ? 'git killed' : 'git outlives the daemon'}, ${name}`);
+    // With STOP the repack is still there while the next daemon begins, and goes on under it.
+    await comeBack('repack');
+    await lookAround('repack');
+    await restoreRandom();
+    for (const pid of trap.held()) process.kill(pid, 'SIGCONT');
+    await trap.over();
+    await lookAround('repack');
+    await restoreRandom();
+    return true;
+  }
+
+  /** Starts again; what was left to mend must be told. */
+  async function comeBack(method) {
+    const hasIntent = existsSync(join(root, '.agentsmithy/intent.json'));
+    const adopted = adoptions();
     daemon = await start();
     // Recovery comes before the first answer.
-    const { checkpoints } = await call('list_checkpoints', { dialog_id: dialog, limit: 1000 });
-    const listed = new Set(checkpoints.map(({ commit_id: id }) => id));
-    if (answer !== undefined) note(method, { before, params, answer });
-    for (const commit of acknowledged.keys()) {
-      assert(listed.has(commit) || listed.size === 1000, `checkpoint ${commit} is lost`);
-    }
-    if (answer === undefined) await judge(method, { before, params });
-    fsck();
+    await call('list_dialogs');
+    const { warnings } = await call('status');
+    const said = warnings.filter((one) => /cut off|brought forward|half made/u.test(one)).join(' ');
+    if (hasIntent) assert.match(said, /has been finished/u, `${method} was finished in silence`);
+    if (adoptions() > adopted) assert.match(said, /finished|kept/u, 'adopted in silence');
+    const outcome = (outcomes[method] ??= { finished: 0, takenBack: 0, nothingToMend: 0 });
+    if (/finished|kept/u.test(said)) outcome.finished += 1;
+    else if (/taken back|removed/u.test(said)) outcome.takenBack += 1;
+    else outcome.nothingToMend += 1;
+  }
+
+  function adoptions() {
+    const ledger = readFileSync(join(root, '.agentsmithy/ledger/events.jsonl'), 'utf8');
+    return ledger.split('"recovered":true').length;
+  }
+
+  async function lookAround(method) {
+    const listed = await listAll(daemon, dialog);
+    for (const commit of acknowledged.keys()) assert(listed.has(commit), `${commit} is lost`);
+    assert.deepEqual(locks(root), [], `${method} left locks`);
+    checkLedger(root);
+    fsck(root, dialog, env);
+  }
+
+  async function restoreRandom() {
     const known = [...acknowledged.keys()];
     await restoreExactly(known[random(known.length)]);
+  }
+
+  function count(method, reached) {
+    const counts = (steps[method] ??= {});
+    counts[reached] = (counts[reached] ?? 0) + 1;
+  }
+
+  function shuffled(list) {
+    return list
+      .map((one) => [random(1e9), one])
+      .sort(([a], [b]) => a - b)
+      .map(([, one]) => one);
   }
 
   /** No answer came: all of it was done, or nothing. */
   async function judge(method, { before, params }) {
     interrupted += 1;
     const after = disk();
-    const outcome = (outcomes[method] ??= { finished: 0, notBegun: 0 });
-    outcome[after === before ? 'notBegun' : 'finished'] += 1;
     if (method === 'approve') {
       same(after, before, 'an approval changed files');
       // Whether it was done is not known from here: once more, and it is.
@@ -206,16 +292,6 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
     const answer = await call('restore', { checkpoint_id: commit });
     note('restore', { before, params: { checkpoint_id: commit }, answer });
   }
-
-  function fsck() {
-    const { status, stdout, stderr } = spawnSync('git', ['fsck', '--strict', '--full'], {
-      cwd: join(root, '.agentsmithy/dialogs', dialog, 'checkpoints'),
-      env: { ...env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', LC_ALL: 'C' },
-      encoding: 'utf8',
-    });
-    const complaints = `${stdout}${stderr}`.replace(/^(dangling|notice|Checking).*\n?/gmu, '');
-    assert.deepEqual({ status, complaints }, { status: 0, complaints: '' });
-  }
 }
 
 /** Says which paths differ, not what is in them. */
@@ -233,6 +309,29 @@ function nothingToGoTo(error) {
 
 function everyTenth(list) {
   return list.filter((_, index) => index % 10 === 0);
+}
+
+/** path -> blob id, as git names the contents of a state of the disk. */
+function blobs(state) {
+  const entries = Object.entries(JSON.parse(state)).map(([path, text]) => {
+    const content = Buffer.from(text, 'latin1');
+    const hash = createHash('sha1').update(`blob ${content.length}\0`).update(content);
+    return [path, hash.digest('hex')];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What a repack does: new packs get their names, the old ones go. */
+function repackPoints() {
+  const calls = { rename: [1, 2], link: [1], fsync: [1], chmod: [1], unlink: [1, 2, 7, 40, 120] };
+  return Object.entries(calls).flatMap(([name, numbers]) =>
+    numbers.flatMap((number) => ['KILL', 'STOP'].map((signal) => ({ name, number, signal }))),
+  );
+}
+
+function findGit(path) {
+  const found = path.split(delimiter).map((folder) => join(folder, 'git'));
+  return found.find((file) => existsSync(file));
 }
 
 /** path -> content, for all files of the project. */
@@ -257,55 +356,4 @@ function randomNumbers(seed) {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) % end;
   };
-}
-
-/** JSON-RPC, one call at a time. */
-class Client {
-  #net;
-  #unread = '';
-  #lastId = 0;
-  #waiting = new Map();
-
-  /** Undefined when nobody listens (yet). */
-  static async connect(address) {
-    const net = connect(address);
-    try {
-      await once(net, 'connect');
-    } catch {
-      return undefined;
-    }
-    return new Client(net);
-  }
-
-  constructor(net) {
-    this.#net = net;
-    net.setEncoding('utf8');
-    net.on('error', () => undefined);
-    net.on('data', (text) => this.#receive(text));
-    net.on('close', () => {
-      for (const { reject } of this.#waiting.values()) {
-        reject(Object.assign(new Error('the daemon is gone'), { code: 'CLOSED' }));
-      }
-    });
-  }
-
-  call(method, params = {}) {
-    const id = (this.#lastId += 1);
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#net.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-    });
-  }
-
-  #receive(text) {
-    const lines = `${this.#unread}${text}`.split('\n');
-    this.#unread = lines.pop();
-    for (const line of lines) {
-      const { id, result, error } = JSON.parse(line);
-      const waiting = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (error === undefined) waiting?.resolve(result);
-      else waiting?.reject(Object.assign(new Error(error.message), { code: error.data.code }));
-    }
-  }
 }

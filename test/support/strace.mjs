@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const DEADLINE_MS = 60_000;
+const PATIENCE_MS = 300;
 
 /** Whether this machine lets us look into a process that is not our child. */
 export function canTrace() {
@@ -52,7 +53,10 @@ export async function attach(pid, args, { follow = false } = {}) {
     /** Lets go of the process. */
     async stop() {
       child.kill('SIGTERM');
+      // After a kill of many threads strace 6.1 may wait for one that is gone already.
+      const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
       await ended;
+      clearTimeout(timer);
     },
   };
 }

@@ -1,0 +1,164 @@
+/**
+ * A daemon for scripts that kill it: started from the built files, spoken to over its socket, and
+ * looked at from outside (git, ledger, locks).
+ */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const DEADLINE_MS = 60_000;
+
+export async function startDaemon({ root, cli, env }) {
+  const child = spawn(process.execPath, [cli, '--root', root, 'start', '--foreground'], {
+    env,
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  const ended = once(child, 'exit');
+  const end = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const info = daemonFile(root);
+    if (info?.pid === child.pid) {
+      const client = await Client.connect(info.socket);
+      if (client !== undefined) {
+        const call = (method, params) => client.call(method, params);
+        const kill = () => {
+          child.kill('SIGKILL');
+          return ended;
+        };
+        return { pid: child.pid, ended, call, kill };
+      }
+    }
+    if (child.exitCode !== null) throw new Error(`the daemon did not start: ${stderr}`);
+    if (performance.now() > end) {
+      child.kill('SIGKILL');
+      throw new Error(`the daemon was not there in time: ${stderr}`);
+    }
+    await pause(5);
+  }
+}
+
+function daemonFile(root) {
+  try {
+    return JSON.parse(readFileSync(join(root, '.agentsmithy/run/daemon.json'), 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every checkpoint the daemon lists, whatever their number. */
+export async function listAll(daemon, dialog) {
+  const all = new Set();
+  for (let before; ;) {
+    const page = { dialog_id: dialog, limit: 1000, ...(before === undefined ? {} : { before }) };
+    const { checkpoints } = await daemon.call('list_checkpoints', page);
+    for (const { commit_id: id } of checkpoints) all.add(id);
+    if (checkpoints.length < 1000) return all;
+    before = checkpoints.at(-1).commit_id;
+  }
+}
+
+/** path -> blob id of a checkpoint, as git reads it. */
+export function treeOf(root, dialog, commit) {
+  const { stdout } = spawnSync('git', ['ls-tree', '-r', '-z', commit], {
+    cwd: join(root, '.agentsmithy/dialogs', dialog, 'checkpoints'),
+    encoding: 'utf8',
+  });
+  const found = stdout.matchAll(/\d+ blob ([0-9a-f]{40})\t([^\0]*)\0/gu);
+  return Object.fromEntries([...found].map(([, id, path]) => [path, id]));
+}
+
+/** Complains when git finds anything wrong in a dialog's repository. */
+export function fsck(root, dialog, env) {
+  const { status, stdout, stderr } = spawnSync('git', ['fsck', '--strict', '--full'], {
+    cwd: join(root, '.agentsmithy/dialogs', dialog, 'checkpoints'),
+    env: { ...env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', LC_ALL: 'C' },
+    encoding: 'utf8',
+  });
+  const complaints = `${stdout}${stderr}`.replace(/^(dangling|notice|Checking).*\n?/gmu, '');
+  assert.deepEqual({ status, complaints }, { status: 0, complaints: '' });
+}
+
+/** Each line is whole and names the one before by its hash. */
+export function checkLedger(root) {
+  const text = readFileSync(join(root, '.agentsmithy/ledger/events.jsonl'), 'utf8');
+  assert(text.endsWith('\n'), 'the ledger ends in the middle of a line');
+  const lines = text.split('\n').slice(0, -1);
+  let prev = '0'.repeat(64);
+  lines.forEach((line, number) => {
+    const entry = JSON.parse(line);
+    assert.deepEqual({ seq: entry.seq, prev: entry.prev }, { seq: number + 1, prev });
+    prev = createHash('sha256').update(line).digest('hex');
+  });
+  return lines.length;
+}
+
+/** Lock files of git in our own repositories: nobody but us would ever remove them. */
+export function locks(root) {
+  const found = readdirSync(join(root, '.agentsmithy'), { recursive: true });
+  return found.filter((path) => path.endsWith('.lock'));
+}
+
+/** JSON-RPC, one object per line. */
+class Client {
+  #net;
+  #unread = '';
+  #lastId = 0;
+  #isClosed = false;
+  #waiting = new Map();
+
+  /** Undefined when nobody listens (yet). */
+  static async connect(address) {
+    const net = connect(address);
+    try {
+      await once(net, 'connect');
+    } catch {
+      return undefined;
+    }
+    return new Client(net);
+  }
+
+  constructor(net) {
+    this.#net = net;
+    net.setEncoding('utf8');
+    net.on('error', () => undefined);
+    net.on('data', (text) => this.#receive(text));
+    net.on('close', () => {
+      this.#isClosed = true;
+      for (const { reject } of this.#waiting.values()) reject(closed());
+    });
+  }
+
+  call(method, params = {}) {
+    if (this.#isClosed) return Promise.reject(closed());
+    const id = (this.#lastId += 1);
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#net.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    });
+  }
+
+  #receive(text) {
+    const lines = `${this.#unread}${text}`.split('\n');
+    this.#unread = lines.pop();
+    for (const line of lines) {
+      const { id, result, error } = JSON.parse(line);
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (error === undefined) waiting?.resolve(result);
+      else waiting?.reject(Object.assign(new Error(error.message), { code: error.data.code }));
+    }
+  }
+}
+
+function closed() {
+  return Object.assign(new Error('the daemon is gone'), { code: 'CLOSED' });
+}

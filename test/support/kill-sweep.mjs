@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import { randomNumbers } from './random-numbers.mjs';
 import { killAt, pointsOf, repackTrap } from './kill-points.mjs';
 import { checkLedger, fsck, listAll, locks, startDaemon, treeOf } from './sweep-daemon.mjs';
 import { canTrace } from './strace.mjs';
@@ -344,16 +345,4 @@ function diskOf(root) {
     }
   }
   return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** mulberry32: whole numbers from 0 to below `end`. */
-function randomNumbers(seed) {
-  let state = seed >>> 0;
-  return (end) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % end;
-  };
 }

@@ -1,0 +1,1 @@
+export function randomNumbers(seed: number): (end: number) => number;

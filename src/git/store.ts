@@ -42,6 +42,7 @@ import { createGit } from './run.js';
 import { seed } from './seed.js';
 import { createSpace } from './space.js';
 import { streamBlob } from './stream-blob.js';
+import { setAsideTorn } from './torn.js';
 
 export interface StoreOptions {
   /** The project's `.agentsmithy`. */
@@ -92,7 +93,9 @@ export function createStore(options: StoreOptions): CheckpointStore {
     const mended: string[] = [];
     const foreign: string[] = [];
     if (await ensureEngine(layout)) mended.push('store');
-    const removed = [...(await packs.sweep(true)), ...(await sweepRemoved(layout))];
+    const torn = await setAsideTorn(layout);
+    if (torn.length > 0) importer.forget();
+    const removed = [...torn, ...(await packs.sweep(true)), ...(await sweepRemoved(layout))];
     for (const dialog of await listDialogs(layout)) {
       const kind = await kindOf(layout, dialog);
       if (kind === 'foreign') foreign.push(dialog);

@@ -104,7 +104,8 @@ export function checkLedger(root) {
 /** Lock files of git in our own repositories: nobody but us would ever remove them. */
 export function locks(root) {
   const found = readdirSync(join(root, '.agentsmithy'), { recursive: true });
-  return found.filter((path) => path.endsWith('.lock'));
+  // Copied first: under jest the list comes from another realm, which strict equality sees.
+  return [...found].filter((path) => path.endsWith('.lock'));
 }
 
 /** JSON-RPC, one object per line. */

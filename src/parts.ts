@@ -87,10 +87,17 @@ export function composeStorage({ root, paths, log, host, settings, umask }: Mate
     environment: host.environment,
     limitBytes: () => settings.config().store.limitBytes,
   });
+  let journalDue: (dialog: DialogId) => void = () => undefined;
+  const journal = createJournal({
+    stateDir: paths.state,
+    log,
+    needsRebuild: (dialog) => journalDue(dialog as DialogId),
+  });
   return {
     store,
+    onJournalDue: (listener: (dialog: DialogId) => void) => void (journalDue = listener),
     ledger,
-    journal: createJournal({ stateDir: paths.state, log }),
+    journal,
     files: createTreeWriter({ root, umask }),
     text: createTextDiff(),
     blobId: hashBytes,

@@ -29,7 +29,14 @@ export interface KnownEntry extends FileState {
  * keep the content known before; none of them ever means deleted.
  */
 export type SkipReason =
-  'too_large' | 'special' | 'unreadable' | 'unstable' | 'not_utf8' | 'unreachable';
+  | 'too_large'
+  | 'special'
+  | 'unreadable'
+  | 'unstable'
+  | 'not_utf8'
+  | 'unreachable'
+  /** An empty folder beyond those that one checkpoint holds. */
+  | 'too_many';
 
 export interface SkippedEntry {
   readonly path: string;

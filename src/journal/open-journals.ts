@@ -11,6 +11,8 @@ const MOST_CHECKED_BYTES = 32 * 1024 * 1024;
 interface Held {
   readonly slot: Slot;
   readonly key: string;
+  /** When it was last seen; SQLite itself never makes the file smaller. */
+  bytes: number;
 }
 
 /** The journals that are open now, the least recently used first. */
@@ -34,12 +36,13 @@ export class OpenJournals {
     const path = journalPath(this.#stateDir, dialog);
     const found = identify(path);
     const held = this.#held.get(dialog);
-    if (held !== undefined && found?.key === held.key && found.bytes > 0) {
+    if (held !== undefined && found?.key === held.key && found.bytes >= held.bytes) {
+      held.bytes = found.bytes;
       this.#held.delete(dialog);
       this.#held.set(dialog, held);
       return held.slot;
     }
-    // Deleted, emptied or replaced under us: what we hold is nobody's file any more.
+    // Deleted, cut or replaced under us: what we hold is nobody's file any more.
     this.release(dialog);
     if (found === undefined) return undefined;
     return this.#attach(dialog, found);
@@ -94,8 +97,8 @@ export class OpenJournals {
   }
 
   #hold(dialog: string, slot: Slot): Slot {
-    const key = identify(journalPath(this.#stateDir, dialog))?.key ?? '';
-    this.#held.set(dialog, { slot, key });
+    const { key = '', bytes = 1 } = identify(journalPath(this.#stateDir, dialog)) ?? {};
+    this.#held.set(dialog, { slot, key, bytes: Math.max(bytes, 1) });
     return slot;
   }
 

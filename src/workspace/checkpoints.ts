@@ -1,8 +1,8 @@
 import { activeSession, type DialogState } from '../core/dialogs.js';
-import type { Journal } from '../core/journal.js';
+import type { JournalMessage } from '../core/journal.js';
 import { messageSubject } from '../core/messages.js';
 import type { NewEvent } from '../core/ledger.js';
-import type { CommitId } from '../core/model.js';
+import type { CommitId, DialogId } from '../core/model.js';
 import type { Clock, Log } from '../core/ports.js';
 import { resolveId } from '../core/resolve-id.js';
 import { SmithyError } from '../core/errors.js';
@@ -16,7 +16,7 @@ import type { EditBook } from './edit-book.js';
 import type { EventStream } from './event-stream.js';
 import type { Queue } from '../core/queue.js';
 import { readCounts } from '../core/counts.js';
-import type { Saved, SaveRequest, Saving } from './saving.js';
+import { skippedFiles, type Saved, type SaveRequest, type Saving } from './saving.js';
 import { settled } from './settled.js';
 
 export interface CheckpointDeps {
@@ -27,7 +27,7 @@ export interface CheckpointDeps {
   readonly saving: Saving;
   readonly claims: Claims;
   readonly editBook: Pick<EditBook, 'append'>;
-  readonly journal: Pick<Journal, 'findMessage'>;
+  readonly findMessage: (dialog: DialogId, id: string) => Promise<JournalMessage | undefined>;
   readonly events: EventStream;
   readonly queue: Queue;
   readonly clock: Clock;
@@ -75,7 +75,7 @@ export class Checkpoints {
       const dialog = await this.#deps.dialogs.wanted(given);
       const session = activeSession(dialog).name;
       const before =
-        messageId === undefined ? undefined : this.#deps.journal.findMessage(dialog.id, messageId);
+        messageId === undefined ? undefined : await this.#deps.findMessage(dialog.id, messageId);
       if (before !== undefined) {
         // The same message again: its answer was lost on the way, not the message.
         const { checkpoint, session: where, index } = before;
@@ -169,7 +169,7 @@ export class Checkpoints {
       session,
       branch: `refs/heads/${session}`,
       changed,
-      skipped: skipped.map(({ path }) => path),
+      skipped: skippedFiles(skipped),
       message: request.message,
     };
     const kept = { fact: { what: 'saved', commit, kind: request.kind } as const, line };

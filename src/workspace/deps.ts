@@ -32,6 +32,8 @@ export interface WorkspaceDeps {
   readonly ledger: Ledger;
   readonly store: CheckpointStore;
   readonly journal: Journal;
+  /** Runs when a journal is found to be lost or damaged. */
+  readonly onJournalDue: (listener: (dialog: DialogId) => void) => void;
   readonly files: TreeWriter;
   readonly text: TextDiff;
   readonly log: Log;

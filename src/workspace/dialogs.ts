@@ -9,7 +9,7 @@ import type { DialogBook } from './dialog-book.js';
 import type { EventStream } from './event-stream.js';
 import type { Queue } from '../core/queue.js';
 import { reportProgress } from './progress.js';
-import type { Saving } from './saving.js';
+import { skippedFiles, type Saving } from './saving.js';
 import { settled } from './settled.js';
 
 export interface DialogDeps {
@@ -99,7 +99,7 @@ export class Dialogs {
         session: FIRST_SESSION,
         branch: 'refs/heads/main',
         changed,
-        skipped: skipped.map(({ path }) => path),
+        skipped: skippedFiles(skipped),
       };
       const fact = { what: 'created', title, initial: commit } as const;
       const place = { dialog_id: id, session: FIRST_SESSION };

@@ -65,7 +65,12 @@ export function createHistory(deps: WorkspaceDeps) {
     ...{ book, saving, present, queue, skippedAt },
   };
   const dialogs = new Dialogs({ ...shared, newId: deps.newDialogId });
-  const checkpoints = new Checkpoints({ ...shared, dialogs, tidy });
+  const checkpoints = new Checkpoints({
+    ...shared,
+    dialogs,
+    findMessage: (dialog, id) => projection.findMessage(book, dialog, id),
+    tidy,
+  });
   const diffs = new Diffs({ ...shared, dialogs, checkpoints });
   const edits = new Edits({
     ...shared,
@@ -102,6 +107,15 @@ export function createHistory(deps: WorkspaceDeps) {
     }
     for (const { path, expected } of claims.known.list()) claims.table.touch(path, expected);
   }
+
+  // Right after the turn that found out: other programs look into the journals while we run.
+  deps.onJournalDue(() => {
+    turns
+      .run(() => projection.catchUp(book))
+      .catch((error: unknown) =>
+        log.write('warn', 'journals could not be rebuilt', { error: String(error) }),
+      );
+  });
 
   return {
     /** What the start found cut off, and what became of it. */

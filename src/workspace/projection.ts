@@ -115,6 +115,18 @@ export class Projection {
     }
   }
 
+  /** An earlier message by its id; a journal that turns out to be damaged is made again first. */
+  async findMessage(book: DialogBook, dialog: DialogId, id: string) {
+    const { journal } = this.#deps;
+    try {
+      return journal.findMessage(dialog, id);
+    } catch (error) {
+      if (!journal.needsRebuild(dialog)) throw error;
+    }
+    await this.catchUp(book);
+    return journal.findMessage(dialog, id);
+  }
+
   async #history(dialog: DialogId): Promise<JournalFacts[]> {
     const facts: JournalFacts[] = [];
     let state: DialogState | undefined;

@@ -42,8 +42,9 @@ interface OpenDialog {
 
 /** A file that changes faster than it can be read is left as it was, and the others are saved. */
 const MOST_ATTEMPTS = 3;
-/** Beyond this many they are left out. */
+/** Beyond this many they are left out, and named: they are in the text of every commit. */
 const MOST_EMPTY_FOLDERS = 10_000;
+const MOST_NAMED = 1_000;
 
 /** Puts the known state into commits. Knows for each open dialog what differs from its tip. */
 export class Saving {
@@ -106,13 +107,17 @@ export class Saving {
     const open = await this.#opened(place.dialog, place.tip);
     const known = (path: Path) => watcher.get(path);
     const changes = open.pending.changes(known).filter(({ path }) => !request.without.has(path));
-    const folders = [...watcher.emptyFolders()].sort().slice(0, MOST_EMPTY_FOLDERS);
+    const allFolders = [...watcher.emptyFolders()].sort();
+    const folders = allFolders.slice(0, MOST_EMPTY_FOLDERS);
+    const tooMany = allFolders
+      .slice(MOST_EMPTY_FOLDERS, MOST_EMPTY_FOLDERS + MOST_NAMED)
+      .map((path): SkippedEntry => ({ path, reason: 'too_many' }));
     const emptyFolders = folders.join('\0');
     const unstable = [...request.without.keys()].map((path): SkippedEntry => {
       return { path, reason: 'unstable' };
     });
     const noticed = watcher.skipped().filter(({ path }) => !request.without.has(path));
-    const skipped = [...noticed, ...unstable];
+    const skipped = [...noticed, ...unstable, ...tooMany];
     const changed = countChanges(changes);
     const isSame = changes.length === 0 && emptyFolders === open.emptyFolders;
     if (isSame && !request.always && place.tip !== null) {
@@ -163,6 +168,11 @@ export class Saving {
     this.#open.set(dialog, opened);
     return opened;
   }
+}
+
+/** For the ledger: absence of these proves nothing. A folder too many is never deleted anyway. */
+export function skippedFiles(skipped: readonly SkippedEntry[]): string[] {
+  return skipped.filter(({ reason }) => reason !== 'too_many').map(({ path }) => path);
 }
 
 interface Attempt extends SaveRequest {

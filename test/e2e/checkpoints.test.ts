@@ -498,6 +498,19 @@ describe('names and types', () => {
     expect(work.disk()).toEqual({ a: 'file 0' });
   });
 
+  it('27: empty directories beyond ten thousand are left out by name, and a restore leaves them', async () => {
+    const work = shared();
+    const { initial_checkpoint: first } = await work.fresh({ a: '0' });
+    for (let number = 0; number < 10_003; number++) {
+      mkdirSync(work.at(`many/${String(number).padStart(5, '0')}`), { recursive: true });
+    }
+    const { skipped } = await work.save('many');
+    const left = ['many/10000', 'many/10001', 'many/10002'];
+    expect(skipped).toEqual(left.map((path) => ({ path, reason: 'too_many' })));
+    await work.restore(first);
+    expect(readdirSync(work.at('many')).map((name) => `many/${name}`)).toEqual(left);
+  }, 240_000);
+
   it('28: hidden files of the project are kept, private ones are not', async () => {
     const work = shared();
     const { initial_checkpoint: initial } = await work.fresh({

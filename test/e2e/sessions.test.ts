@@ -395,4 +395,34 @@ describe('files for others to read', () => {
       expect(tables(journal)).toEqual(rows);
     }
   });
+
+  it('journal.sqlite is made again while the daemon runs, as soon as its loss is noticed', async () => {
+    const project = newProject();
+    const work = await Work.start(project);
+    const { dialog_id: id } = await work.fresh({ a: '0' });
+    const send = (name: string): Promise<SentMessage> =>
+      work.call('user_message', { content: name, message_id: name });
+    const sent = [await send('first')];
+    const journal = project.path('dialogs', id, 'journal.sqlite');
+    for (const lose of [
+      () => rmSync(journal),
+      () => writeFileSync(journal, 'not a database, and long enough to be looked at'.repeat(200)),
+      () => writeFileSync(journal, ''),
+    ]) {
+      lose();
+      // The same message again is found, and one that comes meanwhile is not left out.
+      expect(await send('first')).toEqual(sent[0]);
+      lose();
+      sent.push(await send(`message ${sent.length}`));
+      await until('the journal holds every message', () => {
+        try {
+          return tables(journal)['messages']?.length === sent.length;
+        } catch {
+          return false;
+        } finally {
+          open.splice(0).forEach((database) => database.close());
+        }
+      });
+    }
+  });
 });

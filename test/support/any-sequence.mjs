@@ -113,7 +113,7 @@ export async function anySequences({ root, cli, env, seed, sequences, steps, tel
       }
       const after = view.look();
       untouched(before, diskOf(root), after);
-      check(name, answer, after);
+      check(name, answer, { before, after });
       if (random(4) === 0) await checkOwed();
     }
 
@@ -166,7 +166,7 @@ export async function anySequences({ root, cli, env, seed, sequences, steps, tel
       tip = reset ?? fresh.at(-1) ?? tip;
     }
 
-    function check(name, answer, after) {
+    function check(name, answer, { before, after }) {
       if (answer === undefined || name === 'keep_external' || name === 'dry_run') {
         assert.equal(after.tree, seen.tree, `${name} changed files`);
         return;
@@ -183,7 +183,18 @@ export async function anySequences({ root, cli, env, seed, sequences, steps, tel
       const isWhole = answer.skipped.length === 0;
       if (answer.new_checkpoint !== undefined) equal(now, after.tree, `the checkpoint of ${name}`);
       const target = answer.restored_to ?? answer.reset_to;
-      if (isWhole && name !== 'restore_paths') equal(target, after.tree, `the outcome of ${name}`);
+      if (!isWhole || name === 'restore_paths') return;
+      // What the rules left out before stays, and may be seen under the rules that came back.
+      const left = [...before.keys()].filter((path) => !seen.blobs.has(path));
+      const found = new Map([...after.blobs].filter(([path]) => !left.includes(path)));
+      const wanted = blobsOf(target);
+      for (const path of left) wanted.delete(path);
+      assert.deepEqual(found, wanted, `the outcome of ${name}`);
+    }
+
+    function blobsOf(commit) {
+      const lines = git(repository, ['ls-tree', '-r', '-z', commit]).split('\0').filter(Boolean);
+      return new Map(lines.map((line) => [line.slice(53), line.slice(12, 52)]));
     }
 
     function equal(commit, tree, what) {

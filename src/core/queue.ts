@@ -3,29 +3,52 @@ export interface Queue {
   run<T>(turn: () => T | Promise<T>): Promise<T>;
   /** A turn beside other shared ones, but never beside one of `run`. */
   share<T>(turn: () => T | Promise<T>): Promise<T>;
-  /** The turn everything else depends on: when it fails, so does every later one. */
+  /**
+   * The turn everything else depends on. When it fails, so does the one that waited for it, and
+   * the one after that begins with another try: a disk that was full may have room again.
+   */
   open(turn: () => Promise<void>): Promise<void>;
 }
 
 export function createQueue(): Queue {
-  let opened: Promise<unknown> = Promise.resolve();
+  let opening: (() => Promise<void>) | undefined;
+  /** Shared turns come together and must not try twice at a time. */
+  let attempt: Promise<void> | undefined;
   /** When the next turn of `run` may begin, and when a shared one may. */
   let tail: Promise<unknown> = Promise.resolve();
   let gate: Promise<unknown> = Promise.resolve();
+
+  async function tryToOpen(open: () => Promise<void>): Promise<void> {
+    try {
+      await open();
+      opening = undefined;
+    } finally {
+      attempt = undefined;
+    }
+  }
+
+  /** A turn that begins only in an opened queue. */
+  function inOpened<T>(turn: () => T | Promise<T>): () => Promise<T> {
+    return async () => {
+      if (opening !== undefined) await (attempt ??= tryToOpen(opening));
+      return turn();
+    };
+  }
+
+  function run<T>(turn: () => T | Promise<T>): Promise<T> {
+    const mine = tail.then(inOpened(turn));
+    gate = tail = mine.catch(() => undefined);
+    return mine;
+  }
+
   return {
+    run,
     open(turn) {
-      const mine = tail.then(turn);
-      opened = mine;
-      gate = tail = mine.catch(() => undefined);
-      return mine;
-    },
-    run(turn) {
-      const mine = tail.then(() => opened).then(turn);
-      gate = tail = mine.catch(() => undefined);
-      return mine;
+      opening = turn;
+      return run(() => undefined);
     },
     share(turn) {
-      const mine = gate.then(() => opened).then(turn);
+      const mine = gate.then(inOpened(turn));
       const before = tail;
       tail = mine.then(
         () => before,

@@ -20,6 +20,8 @@ export interface PruneDeps {
   readonly quiesce: () => Promise<void>;
   /** Blobs that must stay and are there. */
   readonly pinned: () => Promise<ReadonlySet<Hash>>;
+  /** Which of these are among our objects. */
+  readonly has: (ids: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
 }
 
 export interface PruneOptions {
@@ -70,12 +72,14 @@ export async function prune(deps: PruneDeps, options: PruneOptions): Promise<num
   });
 }
 
-async function rootsOf({ layout, pinned }: PruneDeps): Promise<Roots> {
-  const commits = new Set<CommitId>();
+async function rootsOf({ layout, pinned, has }: PruneDeps): Promise<Roots> {
+  const tips: Hash[] = [];
   for (const dialog of await listDialogs(layout)) {
-    for (const id of (await readBranches(layout, dialog)).values()) commits.add(id);
+    for (const id of (await readBranches(layout, dialog)).values()) tips.push(id as string as Hash);
   }
-  return { commits, blobs: await pinned() };
+  // A branch that somebody made by hand may name a commit that is not among our objects.
+  const commits = [...(await has(tips))].map((id) => id as string as CommitId);
+  return { commits: new Set(commits), blobs: await pinned() };
 }
 
 interface Selection {

@@ -94,7 +94,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
     const foreign: string[] = [];
     if (await ensureEngine(layout)) mended.push('store');
     const torn = await setAsideTorn(layout);
-    if (torn.length > 0) importer.forget();
     const removed = [...torn, ...(await packs.sweep(true)), ...(await sweepRemoved(layout))];
     for (const dialog of await listDialogs(layout)) {
       const kind = await kindOf(layout, dialog);
@@ -238,7 +237,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     };
     const pinned = async (): Promise<Set<Hash>> =>
       has([...new Set([...((await options.pinned?.()) ?? []), ...newBlobs.held(), ...seeded])]);
-    const deps = { git, layout, packs, writing, quiesce, pinned };
+    const deps = { git, layout, packs, writing, quiesce, pinned, has };
     const freedBytes = await keepUp((signal) => pruneStore(deps, { signal, onProgress }));
     return { freedBytes };
   }

@@ -115,6 +115,13 @@ export class DialogBook {
     return this.#skipped.get(commit) ?? [];
   }
 
+  /** Before the ledger is read from its beginning. */
+  reset(): void {
+    for (const known of [this.#dialogs, this.#skipped, this.#lastSeq, this.#made]) known.clear();
+    this.#current = null;
+    this.#lastSaved = undefined;
+  }
+
   /** All of them on the disk in one go, then in memory; `also` are lines of other kinds. */
   async record(
     dialog: DialogId,

@@ -57,7 +57,7 @@ export function createHistory(deps: WorkspaceDeps) {
   const present = new Present(store, saving);
   const turns = createQueue();
   // The verbs are made with the queue that mends after them, so it comes to be in two steps.
-  const queue: Queue = { open: turns.open, run: (turn) => mended.run(turn) };
+  const queue: Queue = { ...turns, run: (turn) => mended.run(turn) };
   const skippedAt = (commit: string) => book.skippedAt(commit);
   const shared = {
     ...deps,
@@ -108,6 +108,41 @@ export function createHistory(deps: WorkspaceDeps) {
     for (const { path, expected } of claims.known.list()) claims.table.touch(path, expected);
   }
 
+  let isRead = false;
+  /** May have to be done again: a full disk keeps it from its end. */
+  async function open(): Promise<void> {
+    if (!isRead) {
+      book.reset();
+      await replay(ledger, (entry) => {
+        book.fold(entry);
+        editBook.fold(entry);
+        milestones.fold(entry);
+      });
+      isRead = true;
+    }
+    await watcher.settle();
+    await recover({
+      ...{ book, restores, sessions, log },
+      // What it moves is to stay, with or without a line.
+      store: deps.store,
+      tell: (sentence) => recovered.length < MOST_TOLD && recovered.push(sentence),
+    });
+    await explainedSince({ ledger, book, saving, claims });
+    reopenEdits();
+    projection.writeIndex(book);
+    await projection.catchUp(book);
+    void leaveEdits();
+  }
+
+  /** In turns of their own, after the one that opened everything. */
+  async function leaveEdits(): Promise<void> {
+    for (const edit of claims.table.list()) {
+      await edits.leave(edit, 'the daemon ended').catch((error: unknown) => {
+        log.write('warn', 'an edit could not be closed', { error: String(error) });
+      });
+    }
+  }
+
   // Right after the turn that found out: other programs look into the journals while we run.
   deps.onJournalDue(() => {
     turns
@@ -124,27 +159,7 @@ export function createHistory(deps: WorkspaceDeps) {
     ...{ milestones, fileCheckpoints },
 
     /** Reads the ledger and mends what a crash left. Verbs may be called when it is done. */
-    async open(): Promise<void> {
-      await queue.open(async () => {
-        await replay(ledger, (entry) => {
-          book.fold(entry);
-          editBook.fold(entry);
-          milestones.fold(entry);
-        });
-        await watcher.settle();
-        await recover({
-          ...{ book, restores, sessions, log },
-          // What it moves is to stay, with or without a line.
-          store: deps.store,
-          tell: (sentence) => recovered.length < MOST_TOLD && recovered.push(sentence),
-        });
-        await explainedSince({ ledger, book, saving, claims });
-        reopenEdits();
-        projection.writeIndex(book);
-        await projection.catchUp(book);
-      });
-      for (const edit of claims.table.list()) await edits.leave(edit, 'the daemon ended');
-    },
+    open: (): Promise<void> => queue.open(open),
 
     close: (): void => {
       edits.close();

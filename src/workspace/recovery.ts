@@ -4,6 +4,7 @@ import {
   type CheckpointKind,
   type DialogState,
 } from '../core/dialogs.js';
+import type { CommitId, Hash } from '../core/model.js';
 import type { Log } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { DialogBook } from './dialog-book.js';
@@ -59,8 +60,8 @@ async function removeStrays({ book, store, log, tell }: RecoveryDeps): Promise<v
 }
 
 /**
- * The ledger is ahead: a branch was lost, or was taken back for a line that reached the disk after
- * all. What is in the ledger happened.
+ * The ledger is ahead: a branch was lost, was taken back for a line that reached the disk after
+ * all, or was moved by hand. What is in the ledger happened.
  */
 async function bringForward(
   { store, log, tell }: RecoveryDeps,
@@ -75,12 +76,22 @@ async function bringForward(
   for (const { name, to } of due) {
     const at = branches.get(name) ?? null;
     if (at === to) continue;
-    const own = { branch: name, without: to, limit: 1 };
-    if (at !== null && (await store.log(id, own)).length > 0) continue;
+    if (at !== null && (await isAhead(store, dialog, { name, at, of: to }))) continue;
     await store.setBranches(id, [{ name, to, expected: at }]);
-    log.write('warn', 'brought a branch to where the ledger has it', { dialog: id, name, to });
-    tell(`The branch ${name} was behind the ledger and has been brought forward.`);
+    log.write('warn', 'brought a branch to where the ledger has it', { dialog: id, name, at, to });
+    tell(`The branch ${name} was not where the ledger has it and has been brought there.`);
   }
+}
+
+/** A commit made by hand inside `checkpoints/` is not in our objects, and not of our making. */
+async function isAhead(
+  store: CheckpointStore,
+  { id }: DialogState,
+  { name, at, of }: { readonly name: string; readonly at: CommitId; readonly of: CommitId },
+): Promise<boolean> {
+  const asBlob = at as string as Hash;
+  if (!(await store.has([asBlob])).has(asBlob)) return false;
+  return (await store.log(id, { branch: name, without: of, limit: 1 })).length > 0;
 }
 
 /** `main` moved and the line is missing. */

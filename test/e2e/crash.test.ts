@@ -1,9 +1,28 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { CLI, projectsPerTest } from '../support/daemon-project.js';
 import { killSweep } from '../support/kill-sweep.mjs';
-import { plainEnvironment } from '../support/processes.js';
+import {
+  argumentsOf,
+  isAlive,
+  plainEnvironment,
+  processesOf,
+  signal,
+} from '../support/processes.js';
+import { canTrace } from '../support/strace.mjs';
+import { until } from '../support/until.js';
+import { git, Work, type Opened } from '../support/work.js';
 
 const newProject = projectsPerTest();
+const traced = canTrace() ? it : it.skip;
+const SOMEBODY = {
+  GIT_AUTHOR_NAME: 'Somebody',
+  GIT_AUTHOR_EMAIL: 'somebody@example.org',
+  GIT_COMMITTER_NAME: 'Somebody',
+  GIT_COMMITTER_EMAIL: 'somebody@example.org',
+};
 
 describe('a daemon that is killed', () => {
   // Hundreds take `node scripts/kill-sweep.mjs 300`; the seed repeats the calls, not the moments.
@@ -19,4 +38,80 @@ describe('a daemon that is killed', () => {
     expect(report.kills).toBe(kills);
     expect(report.acknowledged).toBeGreaterThan(kills);
   }, 600_000);
+
+  it('gets a branch back that was lost, for the ledger knows where it was', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    const { dialog_id: dialog } = await work.fresh({ a: '0' });
+    work.put({ a: '1' });
+    const { commit_id: tip } = await work.save('kept');
+    await project.cli(['stop']);
+    for (const name of ['main', 'session_1']) {
+      rmSync(join(work.checkpoints(dialog), '.git/refs/heads', name));
+    }
+    work = await Work.start(project);
+    work.put({ a: '2' });
+    const { commit_id: next } = await work.save('goes on');
+    expect((await work.log()).map(({ commit_id: id }) => id).slice(0, 2)).toEqual([next, tip]);
+    expect((await project.status()).warnings).toEqual([
+      'The branch main was not where the ledger has it and has been brought there.',
+      'The branch session_1 was not where the ledger has it and has been brought there.',
+    ]);
+    expect(await work.fsck()).toBe('');
+  });
+
+  it('is not kept from starting by a commit that somebody made in its repository', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    const { dialog_id: other } = await work.call<Opened>('create_dialog', { title: 'other' });
+    const { dialog_id: dialog } = await work.fresh({ a: '0' });
+    const { commit_id: tip } = await work.save('kept');
+    await project.cli(['stop']);
+    const inside = work.checkpoints(dialog);
+    const foreign = git(inside, ['commit-tree', '-p', tip, '-m', 'mine', `${tip}^{tree}`]).trim();
+    git(inside, ['update-ref', 'refs/heads/session_1', foreign]);
+    git(inside, ['update-ref', 'refs/heads/mine', foreign]);
+    work = await Work.start(project);
+    work.put({ a: '1' });
+    const { commit_id: next } = await work.save('goes on');
+    expect((await work.log()).map(({ commit_id: id }) => id).slice(0, 2)).toEqual([next, tip]);
+    // What somebody calls his own stays, and frees or blocks nothing of ours.
+    await work.call('delete_dialog', { dialog_id: other });
+    expect(git(inside, ['rev-parse', 'mine']).trim()).toBe(foreign);
+    await work.restore(tip);
+    expect(work.read('a')).toBe('0');
+  });
+
+  traced('mends as soon as there is room when the disk was full at the start', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    const { dialog_id: dialog } = await work.fresh({ a: '0' });
+    const { commit_id: tip } = await work.save('kept');
+    await project.cli(['stop']);
+    // As a kill between branch and ledger leaves it.
+    const inside = work.checkpoints(dialog);
+    const ahead = execFileSync('git', ['commit-tree', '-p', tip, '-m', 'ahead', `${tip}^{tree}`], {
+      cwd: inside,
+      env: plainEnvironment({ ...SOMEBODY, GIT_OBJECT_DIRECTORY: project.path('store/objects') }),
+      encoding: 'utf8',
+    }).trim();
+    git(inside, ['update-ref', 'refs/heads/session_1', ahead]);
+    const ledger = project.path('ledger/events.jsonl');
+    const fault = ['-o', '/dev/null', '-P', ledger, '-e', 'inject=pwrite64:error=ENOSPC'];
+    const start = [process.execPath, CLI, '--root', project.root, 'start', '--foreground'];
+    // The daemon is our child and strace looks on from aside, so that it can be sent away alone.
+    spawn('strace', ['-D', '-f', ...fault, ...start], { env: plainEnvironment(), stdio: 'ignore' });
+    await until('the daemon answers', () => project.daemonFile());
+    work = new Work(project, await project.socket());
+    for (const _ of [1, 2]) {
+      const refusal = await work.refusal('create_checkpoint', { message: 'no room' });
+      expect(refusal.data).toMatchObject({ code: 'STORAGE_FULL' });
+    }
+    const tracers = processesOf(project.root).filter((pid) => argumentsOf(pid)[0] === 'strace');
+    for (const pid of tracers) signal(pid, 'SIGKILL');
+    await until('strace has gone', () => !tracers.some(isAlive));
+    const { commit_id: next } = await work.save('with room');
+    const listed = (await work.log()).map(({ commit_id: id }) => id);
+    expect(listed.slice(0, 3)).toEqual([next, ahead, tip]);
+  });
 });

@@ -225,7 +225,7 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
     // Recovery comes before the first answer.
     await call('list_dialogs');
     const { warnings } = await call('status');
-    const said = warnings.filter((one) => /cut off|brought forward|half made/u.test(one)).join(' ');
+    const said = warnings.filter((one) => /cut off|brought there|half made/u.test(one)).join(' ');
     if (hasIntent) assert.match(said, /has been finished/u, `${method} was finished in silence`);
     if (adoptions() > adopted) assert.match(said, /finished|kept/u, 'adopted in silence');
     const outcome = (outcomes[method] ??= { finished: 0, takenBack: 0, nothingToMend: 0 });

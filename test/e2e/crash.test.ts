@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -11,7 +11,7 @@ import {
   processesOf,
   signal,
 } from '../support/processes.js';
-import { canTrace } from '../support/strace.mjs';
+import { canTrace, startUnder } from '../support/strace.mjs';
 import { until } from '../support/until.js';
 import { git, Work, type Opened } from '../support/work.js';
 
@@ -97,10 +97,9 @@ describe('a daemon that is killed', () => {
     }).trim();
     git(inside, ['update-ref', 'refs/heads/session_1', ahead]);
     const ledger = project.path('ledger/events.jsonl');
-    const fault = ['-o', '/dev/null', '-P', ledger, '-e', 'inject=pwrite64:error=ENOSPC'];
+    const fault = ['-P', ledger, '-e', 'inject=pwrite64:error=ENOSPC'];
     const start = [process.execPath, CLI, '--root', project.root, 'start', '--foreground'];
-    // The daemon is our child and strace looks on from aside, so that it can be sent away alone.
-    spawn('strace', ['-D', '-f', ...fault, ...start], { env: plainEnvironment(), stdio: 'ignore' });
+    startUnder(fault, start, plainEnvironment());
     await until('the daemon answers', () => project.daemonFile());
     work = new Work(project, await project.socket());
     for (const _ of [1, 2]) {

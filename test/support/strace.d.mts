@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process';
+
 export interface Attached {
   /** What strace wrote so far. */
   said(): string;
@@ -12,3 +14,9 @@ export function attach(
   args: readonly string[],
   options?: { readonly follow?: boolean },
 ): Promise<Attached>;
+
+export function startUnder(
+  args: readonly string[],
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+): ChildProcess;

@@ -60,3 +60,14 @@ export async function attach(pid, args, { follow = false } = {}) {
     },
   };
 }
+
+/**
+ * Starts a program with a fault in it from its first call on. The program is our child and strace
+ * looks on from aside, so that strace alone can be sent away and the program stays.
+ */
+export function startUnder(args, command, env) {
+  return spawn('strace', ['-D', '-f', '-o', '/dev/null', ...args, ...command], {
+    env,
+    stdio: 'ignore',
+  });
+}

@@ -74,7 +74,7 @@ export async function anySequences({ root, cli, env, seed, sequences, steps, tel
     try {
       for (let step = 0; step < steps; step++) await oneStep();
       await checkOwed();
-      fsck(root, dialog, env);
+      await fsck(root, dialog, env);
     } catch (error) {
       error.message += `\n  after ${trace.join(', ')}`;
       throw error;

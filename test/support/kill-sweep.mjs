@@ -76,7 +76,7 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
     const all = [...acknowledged];
     for (const [commit, state] of all) assert.deepEqual(treeOf(root, dialog, commit), blobs(state));
     for (const [commit] of everyTenth(all)) await restoreExactly(commit);
-    fsck(root, dialog, env);
+    await fsck(root, dialog, env);
     checkLedger(root);
   } finally {
     await daemon.kill();
@@ -244,7 +244,7 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
     for (const commit of acknowledged.keys()) assert(listed.has(commit), `${commit} is lost`);
     assert.deepEqual(locks(root), [], `${method} left locks`);
     checkLedger(root);
-    fsck(root, dialog, env);
+    await fsck(root, dialog, env);
   }
 
   async function restoreRandom() {

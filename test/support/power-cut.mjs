@@ -201,7 +201,7 @@ export async function powerCuts({ rounds, seed, cli, env, random, tell = () => u
       assert.deepEqual(treeOf(root, dialog, commit), state, `checkpoint ${commit} is not whole`);
     }
     checkLedger(root);
-    fsck(root, dialog, env);
+    await fsck(root, dialog, env);
     assert.deepEqual(locks(root), []);
     // The user's files were flushed by nobody: that some are gone shows that the cut was one.
     lostFiles += [...files].filter(([path, id]) => idOnDisk(path) !== id).length;

@@ -44,9 +44,11 @@ export function createMending({ unrecorded, saving, restores, log }: MendingDeps
     run: (turn) =>
       queue.run(async () => {
         await mend();
+        unrecorded.begin();
         try {
           return await turn();
         } catch (error) {
+          unrecorded.fail();
           await mend();
           throw error;
         }

@@ -7,8 +7,10 @@ import type { BranchUpdate, CheckpointStore } from '../core/store.js';
  */
 export class Unrecorded {
   readonly #store: CheckpointStore;
-  /** What takes each move back, the newest last. */
-  readonly #back = new Map<string, BranchUpdate[]>();
+  /** What takes the moves of the present call back, the newest last. */
+  readonly #own = new Map<string, BranchUpdate[]>();
+  /** The same for calls that failed. */
+  readonly #left = new Map<string, BranchUpdate[]>();
 
   constructor(store: CheckpointStore) {
     this.#store = store;
@@ -40,28 +42,47 @@ export class Unrecorded {
     };
   }
 
-  recorded(dialog: string): void {
-    this.#back.delete(dialog);
+  /** A call begins: what the one before moved is as it should be, unless it failed. */
+  begin(): void {
+    this.#own.clear();
   }
 
-  /** Dialogs with moves that nothing in the ledger accounts for. */
+  recorded(dialog: string): void {
+    this.#own.delete(dialog);
+  }
+
+  /** The call failed: what it moved and did not record has to go back. */
+  fail(): void {
+    for (const [dialog, moves] of this.#own) add(this.#left, dialog, moves);
+    this.#own.clear();
+  }
+
+  /** Dialogs with moves of failed calls. */
   dialogs(): string[] {
-    return [...this.#back.keys()];
+    return [...this.#left.keys()];
   }
 
   /** Only from where we put them: what somebody else did since stays. */
   async takeBack(dialog: string): Promise<void> {
-    const moves = this.#back.get(dialog) ?? [];
+    const moves = this.#left.get(dialog) ?? [];
     for (let move = moves.at(-1); move !== undefined; move = moves.at(-1)) {
       await this.#store.setBranches(dialog, [move]).catch((error: unknown) => {
         if (!(error instanceof SmithyError) || error.code !== 'BUSY') throw error;
       });
       moves.pop();
     }
-    this.recorded(dialog);
+    this.#left.delete(dialog);
   }
 
   #note(dialog: string, moves: readonly BranchUpdate[]): void {
-    this.#back.set(dialog, [...(this.#back.get(dialog) ?? []), ...moves]);
+    add(this.#own, dialog, moves);
   }
+}
+
+function add(
+  to: Map<string, BranchUpdate[]>,
+  dialog: string,
+  moves: readonly BranchUpdate[],
+): void {
+  to.set(dialog, [...(to.get(dialog) ?? []), ...moves]);
 }

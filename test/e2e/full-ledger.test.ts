@@ -34,6 +34,24 @@ const CALLS: readonly (readonly [string, object])[] = [
   ['undo', {}],
 ];
 
+describe('a call that fails', () => {
+  it('takes nothing back of the calls before it that went well', async () => {
+    const work = await Work.start(newProject());
+    const { dialog_id: dialog } = await work.fresh({ a: '0', b: '0' });
+    const { commit_id: first } = await work.save('first');
+    const { edit_id: edit } = await work.call<{ edit_id: string }>('start_edit', { files: ['a'] });
+    work.put({ a: 'by the dialog' });
+    await work.call('finalize_edit', { edit_id: edit });
+    work.put({ b: 'by hand' });
+    await work.restore(first, { mode: 'keep_external' });
+    expect([work.read('a'), work.read('b')]).toEqual(['0', 'by hand']);
+    const before = branches(work, dialog);
+    await work.refusal('restore', { checkpoint_id: 'f'.repeat(40) });
+    await work.refusal('restore', { checkpoint_id: 'f'.repeat(40) });
+    expect(branches(work, dialog)).toBe(before);
+  });
+});
+
 describe('a ledger without space', () => {
   traced.each(CALLS)(
     'refuses %s as a whole: branches and files stay, and the next call works once there is room',

@@ -14,6 +14,7 @@ import { revertOwn, type OwnDeps } from './own-changes.js';
 import type { Present } from './present.js';
 import { reportProgress, type ProgressDeps } from './progress.js';
 import type { Queue } from '../core/queue.js';
+import { listsOf, untouched, type RestoreAnswer } from './restore-answer.js';
 import {
   applyMove,
   nothingMoved,
@@ -47,16 +48,6 @@ export interface RestoreRequest {
   readonly paths?: readonly string[] | undefined;
   readonly mode?: 'exact' | 'keep_external' | undefined;
   readonly dryRun?: boolean | undefined;
-}
-
-export interface RestoreAnswer {
-  restored_to: CommitId;
-  new_checkpoint: CommitId;
-  safety_checkpoint: CommitId | null;
-  restored: string[];
-  deleted: string[];
-  kept: string[];
-  skipped: { path: string; reason: string }[];
 }
 
 /** What a killed restore was about to do. */
@@ -337,22 +328,6 @@ export class Restores {
 
 function isSameState(a: Commit, b: Commit): boolean {
   return a.tree === b.tree && a.emptyFolders.join('\0') === b.emptyFolders.join('\0');
-}
-
-function untouched(dialog: DialogState, target: CommitId): RestoreAnswer {
-  return {
-    restored_to: target,
-    new_checkpoint: dialog.tip,
-    safety_checkpoint: null,
-    restored: [],
-    deleted: [],
-    kept: [],
-    skipped: [],
-  };
-}
-
-function listsOf({ restored, deleted, skipped }: Moved) {
-  return { restored, deleted, skipped };
 }
 
 const SAFETY = { kind: 'auto_save', message: 'Pending work, saved first', always: false } as const;

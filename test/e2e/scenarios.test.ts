@@ -241,3 +241,85 @@ describe('a restore', () => {
     expect(work.read('made')).toBe('by the agent, then by the user');
   });
 });
+
+describe('a restore that keeps the work of others', () => {
+  const shared = sharedWork();
+
+  /** One announced edit of a dialog. */
+  async function edited(
+    work: Work,
+    dialog: string,
+    files: Readonly<Record<string, string | null>>,
+  ): Promise<void> {
+    const named = { files: Object.keys(files), dialog_id: dialog };
+    const { edit_id: edit } = await work.call<{ edit_id: string }>('start_edit', named);
+    work.put(files);
+    await work.call('finalize_edit', { edit_id: edit });
+  }
+
+  it('takes back what the agent did and leaves what a human wrote (scenario 57)', async () => {
+    const work = shared();
+    const { dialog_id: dialog, initial_checkpoint: first } = await work.fresh({
+      agent: '0',
+      human: '0',
+    });
+    await edited(work, dialog, { agent: 'by the agent' });
+    work.put({ human: 'by the human' });
+    const { restored, kept } = await work.restore(first, { mode: 'keep_external' });
+    expect({ restored, kept }).toEqual({ restored: ['agent'], kept: ['human'] });
+    expect([work.read('agent'), work.read('human')]).toEqual(['0', 'by the human']);
+  });
+
+  it('leaves the files of another dialog (scenario 63)', async () => {
+    const work = shared();
+    const { dialog_id: one, initial_checkpoint: first } = await work.fresh({ a: '0', b: '0' });
+    const { dialog_id: two } = await work.call<Opened>('create_dialog', { title: 'other' });
+    await edited(work, one, { a: 'by one' });
+    await edited(work, two, { b: 'by two' });
+    const answer = await work.restore(first, { dialog_id: one, mode: 'keep_external' });
+    expect({ restored: answer.restored, kept: answer.kept }).toEqual({
+      restored: ['a'],
+      kept: ['b'],
+    });
+    expect([work.read('a'), work.read('b')]).toEqual(['0', 'by two']);
+  });
+
+  it('reports a file that two dialogs changed at the same place and leaves it (scenario 64)', async () => {
+    const work = shared();
+    const { dialog_id: one, initial_checkpoint: first } = await work.fresh({ f: 'line\n' });
+    const { dialog_id: two } = await work.call<Opened>('create_dialog', { title: 'other' });
+    await edited(work, one, { f: 'line of one\n' });
+    await edited(work, two, { f: 'line of one, then of two\n' });
+    const { skipped } = await work.restore(first, { dialog_id: one, mode: 'keep_external' });
+    expect(skipped).toEqual([{ path: 'f', reason: 'conflict' }]);
+    expect(work.read('f')).toBe('line of one, then of two\n');
+  });
+
+  it('is refused while the file is being edited, and works after it (scenario 67)', async () => {
+    const work = shared();
+    const { initial_checkpoint: first } = await work.fresh({ f: '0', g: '0' });
+    const { edit_id: edit } = await work.call<{ edit_id: string }>('start_edit', { files: ['f'] });
+    work.put({ f: 'half an edit' });
+    for (const [method, params] of [
+      ['restore', { checkpoint_id: first }],
+      ['reset', {}],
+    ] as const) {
+      const { data } = await work.refusal(method, params);
+      expect(data).toMatchObject({ code: 'RESTORE_BLOCKED' });
+      expect(work.read('f')).toBe('half an edit');
+    }
+    await work.call('finalize_edit', { edit_id: edit });
+    await work.restore(first);
+    expect(work.read('f')).toBe('0');
+  });
+
+  it('keeps a file that the agent created and the user then edited (scenario 70)', async () => {
+    const work = shared();
+    const { dialog_id: dialog, initial_checkpoint: first } = await work.fresh({ a: '0' });
+    await edited(work, dialog, { made: 'by the agent\n', other: 'by the agent\n' });
+    work.put({ made: 'by the agent\nand by the user\n' });
+    const { deleted } = await work.restore(first, { mode: 'keep_external' });
+    expect(deleted).toEqual(['other']);
+    expect(work.read('made')).toContain('and by the user');
+  });
+});

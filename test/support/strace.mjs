@@ -5,6 +5,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { clearTimeout, setTimeout } from 'node:timers';
 
 const DEADLINE_MS = 60_000;
 const PATIENCE_MS = 300;

@@ -35,9 +35,8 @@ export class Unrecorded {
         );
       },
       deleteRepository: async (dialog) => {
-        const freed = await store.deleteRepository(dialog);
+        await store.deleteRepository(dialog);
         this.recorded(dialog);
-        return freed;
       },
     };
   }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { CLI, projectsPerTest } from '../support/daemon-project.js';
@@ -49,6 +49,9 @@ describe('a daemon that is killed', () => {
     for (const name of ['main', 'session_1']) {
       rmSync(join(work.checkpoints(dialog), '.git/refs/heads', name));
     }
+    // Half a dialog is removed with all that only it used: not with what the lost branch reached.
+    const half = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+    cpSync(project.path('dialogs', dialog), project.path('dialogs', half), { recursive: true });
     work = await Work.start(project);
     work.put({ a: '2' });
     const { commit_id: next } = await work.save('goes on');
@@ -56,7 +59,11 @@ describe('a daemon that is killed', () => {
     expect((await project.status()).warnings).toEqual([
       'The branch main was not where the ledger has it and has been brought there.',
       'The branch session_1 was not where the ledger has it and has been brought there.',
+      'A dialog that was half made or half deleted has been removed.',
     ]);
+    expect(existsSync(project.path('dialogs', half))).toBe(false);
+    await work.restore(tip);
+    expect(work.read('a')).toBe('1');
     expect(await work.fsck()).toBe('');
   });
 

@@ -1,5 +1,5 @@
 import { activeSession, type DialogState } from '../core/dialogs.js';
-import type { Span } from '../core/edits.js';
+import type { EditFacts, Span } from '../core/edits.js';
 import { toResults } from '../core/file-results.js';
 import type { NewEvent } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
@@ -41,6 +41,28 @@ export function adopt(
       for (const { path, after } of spans) claims.known.explain(path, after);
     },
   };
+}
+
+/**
+ * A checkpoint also holds what edits have not finished. Nothing is known by that, but whoever goes
+ * back to it finds lines that are theirs.
+ */
+export function notedUnderWay(
+  claims: Claims,
+  taken: readonly PendingChange[],
+  voiceFor: (facts: EditFacts) => Voice,
+): NewEvent[] {
+  const inCommit = new Map(taken.map(({ path, after }) => [path, stateOf(after ?? undefined)]));
+  return claims.table.list().flatMap(({ facts, before }) => {
+    const spans = [...before].flatMap(([path, state]): Span[] => {
+      const after = inCommit.get(path);
+      return after === undefined ? [] : [{ path, before: state, after }];
+    });
+    const rationale = 'Saved while the edit was open.';
+    return summaryLines(toResults(spans), voiceFor(facts)).map((line) => {
+      return { ...line, action_type: 'meta_note' as const, rationale, noted: true };
+    });
+  });
 }
 
 /** Where in the history something is written down. */

@@ -8,16 +8,20 @@ import type { TextDiff } from '../core/text-diff.js';
 import type { Moves } from './accounts.js';
 import { stateOf } from './claims.js';
 import type { EditNote } from './edit-book.js';
-import type { EditDeps } from './edit-deps.js';
-import { settled } from './settled.js';
+import { steadily, type EditDeps } from './edit-deps.js';
 
 /** One change of a path, as the ledger tells it. */
 interface Version {
   readonly before: Hash | null;
   readonly after: Hash | null;
   readonly author: Ascription;
-  /** Put back by us: its lines are by whoever wrote them first. */
-  readonly restored: boolean;
+  /**
+   * `restored`: put back by us, its lines are by whoever wrote them first. `noted`: it was there,
+   * and nothing came of it yet.
+   */
+  readonly how: 'changed' | 'restored' | 'noted';
+  /** What the file was under the name it had before. */
+  readonly former?: readonly Version[];
 }
 
 /** A content and who each of its lines is by. */
@@ -28,6 +32,8 @@ interface Text {
   readonly lines: readonly Ascription[];
   readonly last: Ascription;
 }
+
+type Read = (hash: Hash | null) => Promise<Uint8Array | undefined>;
 
 const UNKNOWN: Ascription = { by: 'unknown' };
 /** Older changes than these show as one; nobody looks further back line by line. */
@@ -42,73 +48,103 @@ export class Blame {
   }
 
   async of(given: string) {
-    const { root, watcher, claims, queue } = this.#deps;
+    const { root, watcher, claims, contents } = this.#deps;
     const path = toPath(given, root);
-    await settled(watcher);
-    return queue.share(async () => {
+    return steadily(this.#deps, async () => {
       const now = stateOf(watcher.get(path));
       if (now === null) throw nothingThere(path);
+      // Nobody may have saved it yet.
+      const present = await contents.read(path, now);
+      const read: Read = async (hash) => (hash === now.hash ? present : this.#content(hash));
       const owner = claims.table.claimant(path);
-      const expected = claims.known.expected(path)?.hash ?? null;
-      const versions = await this.#versions(path, Infinity);
-      let text = await this.#first(
-        versions[0]?.before ?? (versions.length === 0 ? expected : null),
+      const begun = owner === undefined ? now : (owner.before.get(path) ?? null);
+      const doubtful = claims.known.get(path);
+      const expected = doubtful === undefined ? begun : doubtful.expected;
+      let text = await this.#fold(
+        await this.#versions(path, Infinity),
+        expected?.hash ?? null,
+        read,
       );
-      const seen = new Map<Hash | null, Text>([[text.hash, text]]);
-      const step = async (to: Hash | null, author: Ascription): Promise<void> => {
-        if (to === text.hash) return;
-        text = await this.#change(text, to, author);
-        seen.set(to, text);
-      };
-      for (const { before, after, author, restored } of versions) {
-        await step(before, UNKNOWN);
-        const earlier = restored ? seen.get(after) : undefined;
-        if (earlier === undefined) await step(after, author);
-        else text = earlier;
-      }
-      const open = owner && { by: byOf(owner.facts), edit_id: owner.facts.id };
-      await step(now.hash, open ?? UNKNOWN);
+      text = await this.#step(text, { hash: begun?.hash ?? null, author: UNKNOWN }, read);
+      const author = owner && { by: byOf(owner.facts), edit_id: owner.facts.id };
+      text = await this.#step(text, { hash: now.hash, author: author ?? UNKNOWN }, read);
       return { path, lines: toRanges(text.lines), last: text.last.by };
     });
   }
 
-  /** Oldest first; followed to the names the file had before. */
+  /** Oldest first, as far back as any present line can come from. */
   async #versions(path: Path, until: number): Promise<Version[]> {
     const seqs = this.#deps.editBook.linesOf(path).filter((seq) => seq < until);
     const found: Version[] = [];
+    /** Contents that were put back, and whose origin lies further back. */
+    const wanted = new Set<Hash | null>();
     for (const seq of seqs.toReversed().slice(0, MOST_VERSIONS)) {
       const entry = await this.#deps.editBook.entry(seq);
       if (entry === undefined) continue;
-      const version = toVersion(entry, path);
-      const from = (entry['moves'] as Moves | undefined)?.[path];
-      const source = from && entry.changes.find((change) => change.path === from);
-      if (from !== undefined && source !== undefined) {
-        const older = await this.#versions(from, seq);
-        return [...older, { ...version, before: source.before as Hash }, ...found.toReversed()];
-      }
+      const version = await this.#version(entry, path);
       found.push(version);
+      if (version.how === 'restored') wanted.add(version.after);
+      else wanted.delete(version.after);
       // A file that was made here owes nothing to one that had its name before.
-      if (version.before === null && !version.restored) break;
+      const isOrigin = version.how === 'changed' && version.before === null;
+      if (wanted.size === 0 && (isOrigin || version.former !== undefined)) break;
     }
     return found.toReversed();
   }
 
-  async #first(hash: Hash | null): Promise<Text> {
-    const content = await this.#content(hash);
+  async #version(entry: LedgerEntry, path: Path): Promise<Version> {
+    const version = toVersion(entry, path);
+    const from = (entry['moves'] as Moves | undefined)?.[path];
+    const source = from && entry.changes.find((change) => change.path === from);
+    // A move that was only noted has not happened yet.
+    if (from === undefined || source === undefined || version.how === 'noted') return version;
+    const former = await this.#versions(from, entry.seq);
+    return { ...version, before: source.before as Hash, former };
+  }
+
+  /** The text that the versions lead to; without any it is what was there at first. */
+  async #fold(versions: readonly Version[], base: Hash | null, read: Read): Promise<Text> {
+    const [oldest] = versions;
+    let text = await this.#first(oldest === undefined ? base : oldest.before, read);
+    const putBack = versions.filter(({ how }) => how === 'restored').map(({ after }) => after);
+    const wanted = new Set(putBack);
+    const seen = new Map<Hash | null, Text>();
+    const noted = new Map<Hash | null, Ascription>();
+    const see = (one: Text): Text => {
+      if (wanted.has(one.hash)) seen.set(one.hash, one);
+      return one;
+    };
+    for (const { before, after, author, how, former } of versions) {
+      if (former !== undefined) text = await this.#fold(former, before, read);
+      const between = { hash: before, author: noted.get(before) ?? UNKNOWN };
+      const begun = see(await this.#step(text, between, read));
+      const earlier = how === 'restored' ? seen.get(after) : undefined;
+      const then = earlier ?? see(await this.#step(begun, { hash: after, author }, read));
+      if (how === 'noted') noted.set(after, author);
+      else text = then;
+    }
+    return text;
+  }
+
+  async #first(hash: Hash | null, read: Read): Promise<Text> {
+    const content = await read(hash);
     const count = content === undefined ? 0 : countLines(content);
     const lines = Array.from({ length: count }, () => BASELINE);
     return { hash, content, lines, last: BASELINE };
   }
 
-  async #change(from: Text, to: Hash | null, author: Ascription): Promise<Text> {
-    const content = await this.#content(to);
+  async #step(
+    from: Text,
+    { hash, author }: { readonly hash: Hash | null; readonly author: Ascription },
+    read: Read,
+  ): Promise<Text> {
+    if (hash === from.hash) return from;
+    const content = await read(hash);
     const hunks = hunksBetween(this.#deps.text, from.content, content);
-    const all = Array.from(
-      { length: content === undefined ? 0 : countLines(content) },
-      () => author,
-    );
+    const count = content === undefined ? 0 : countLines(content);
+    const all = Array.from({ length: count }, () => author);
     const lines = hunks === undefined ? all : ascribe(from.lines, hunks, author);
-    return { hash: to, content, lines, last: author };
+    return { hash, content, lines, last: author };
   }
 
   async #content(hash: Hash | null): Promise<Uint8Array | undefined> {
@@ -135,7 +171,7 @@ function toVersion(entry: LedgerEntry, path: Path): Version {
       event: entry.id,
       at: entry.ts,
     },
-    restored: entry['restored'] === true,
+    how: entry['restored'] === true ? 'restored' : entry['noted'] === true ? 'noted' : 'changed',
   };
 }
 

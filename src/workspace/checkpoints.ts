@@ -8,7 +8,8 @@ import { resolveId } from '../core/resolve-id.js';
 import { SmithyError } from '../core/errors.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
-import { adopt, placeOf, unknownVoice, type Adoption } from './adoption.js';
+import { adopt, notedUnderWay, placeOf, unknownVoice, type Adoption } from './adoption.js';
+import { voiceOf } from './edit-deps.js';
 import type { Claims } from './claims.js';
 import type { DialogBook, Recorded } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
@@ -155,7 +156,7 @@ export class Checkpoints {
     request: SaveRequest,
     also?: (commit: CommitId) => Along,
   ): Promise<Saved> {
-    const { saving, book, events, log } = this.#deps;
+    const { saving, book, events, log, claims } = this.#deps;
     const saved = await saving.save(dialog, request);
     const adopted = await this.#adopt(dialog, saved);
     if (!saved.isNew) {
@@ -175,7 +176,8 @@ export class Checkpoints {
     const kept = { fact: { what: 'saved', commit, kind: request.kind } as const, line };
     const along = also?.(commit);
     const facts = along === undefined ? [kept] : [kept, along];
-    await book.record(dialog.id, facts, [...adopted.lines, ...(along?.changes ?? [])]);
+    const noted = notedUnderWay(claims, saved.changes, (edit) => voiceOf(this.#deps, edit));
+    await book.record(dialog.id, facts, [...adopted.lines, ...noted, ...(along?.changes ?? [])]);
     adopted.done();
     events.publish({
       type: 'checkpoint',

@@ -6,16 +6,21 @@ import { createPathMatch } from '../core/path-match.js';
 import type { ChangeBatch, FileChange, FileState, KnownEntry, Watcher } from '../core/watching.js';
 import type { PendingChange } from './pending.js';
 
+/** A path and what it holds or should hold; null: nothing. */
+export type KnownAt = readonly [Path, FileState | null];
+
 /** Decides for every change whose it is: an edit's, our own, or nobody's. */
 export class Claims {
   readonly table = new EditTable();
   readonly known: KnownState;
+  readonly #watcher: Pick<Watcher, 'get'>;
   readonly #config: () => Config;
   #patterns: readonly string[] = [];
   #isExcluded = createPathMatch([]);
 
   constructor(watcher: Pick<Watcher, 'get'>, config: () => Config) {
     this.known = new KnownState((path) => watcher.get(path));
+    this.#watcher = watcher;
     this.#config = config;
   }
 
@@ -40,6 +45,27 @@ export class Claims {
     return found
       .filter(({ path }) => this.table.claimant(path) === undefined)
       .sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** What the paths in the hands of edits should hold as long as nothing came of these. */
+  underWay(): KnownAt[] {
+    return this.table.list().flatMap(({ before }) => {
+      return [...before].map(([path, state]): KnownAt => {
+        const doubtful = this.known.get(path);
+        return [path, doubtful === undefined ? state : doubtful.expected];
+      });
+    });
+  }
+
+  /** What is on disk where that is not what is known; without the work of edits of named files. */
+  unsettled(): KnownAt[] {
+    const projects = this.table.list().filter(({ facts }) => facts.scope === 'project');
+    const paths = new Set(this.known.list().map(({ path }) => path));
+    for (const { before } of projects) for (const path of before.keys()) paths.add(path);
+    return [...paths].map((path) => {
+      const held = this.table.holder([path])?.before.get(path);
+      return [path, held === undefined ? stateOf(this.#watcher.get(path)) : held];
+    });
   }
 
   isExcluded(path: Path): boolean {

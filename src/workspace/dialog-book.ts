@@ -10,11 +10,14 @@ import type { ActionType, Ledger, LedgerEntry, NewEvent } from '../core/ledger.j
 import type { CommitId, DialogId } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
 import { resolveId } from '../core/resolve-id.js';
+import type { KnownAt } from './claims.js';
 
 export interface BookDeps {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly version: string;
+  /** Paths in the hands of edits: a checkpoint holds them, and that explains nothing. */
+  readonly underWay: () => readonly KnownAt[];
   /** Runs after facts were recorded: for projections. */
   readonly recorded: (book: DialogBook, dialog: DialogId, told: Told) => void;
   /** The same for lines that came along and are no facts of a dialog. */
@@ -130,8 +133,11 @@ export class DialogBook {
   ): Promise<LedgerEntry[]> {
     const ts = new Date(this.#deps.clock.now()).toISOString();
     const author = { name: 'smithyd', version: this.#deps.version, kind: 'daemon' };
+    const known = this.#deps.underWay();
     const events = facts.map(({ fact, line = {} }): NewEvent => {
-      return { ...line, ts, author, action_type: ACTION_OF[fact.what], dialog_id: dialog, fact };
+      const held = known.length > 0 && SAVES.has(fact.what) ? { known } : {};
+      const action_type = ACTION_OF[fact.what];
+      return { ...line, ...held, ts, author, action_type, dialog_id: dialog, fact };
     });
     const all = await this.#deps.ledger.append([...also, ...events]);
     this.#deps.alsoRecorded(all.slice(0, also.length));

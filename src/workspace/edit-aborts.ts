@@ -4,7 +4,7 @@ import { planRestore, type Step } from '../core/restore-plan.js';
 import { sameState } from '../core/watching.js';
 import { summaryLines } from './accounts.js';
 import { toResults } from '../core/file-results.js';
-import { stateOf } from './claims.js';
+import { stateOf, type KnownAt } from './claims.js';
 import type { EditRecord } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
 import { toState } from './explained.js';
@@ -45,12 +45,13 @@ export class EditAborts {
       const voice = { ...voiceOf(this.#deps, edit.facts), by: undefined };
       const files = saved.map(({ path }) => path);
       const action_type = 'edit_aborted';
-      await editBook.append([{ ...voice, action_type, files, saved, reason, edit: note }]);
+      const known = [...edit.before].map(([path, before]): KnownAt => {
+        const doubtful = expected.get(path);
+        return [path, doubtful === undefined ? before : doubtful];
+      });
+      await editBook.append([{ ...voice, action_type, files, saved, reason, known, edit: note }]);
       claims.table.close(edit);
-      for (const [path, before] of edit.before) {
-        const known = expected.get(path);
-        claims.known.explain(path, known === undefined ? before : known);
-      }
+      for (const [path, state] of known) claims.known.explain(path, state);
       const answer = toAnswer(edit.facts.id, moved, saved);
       events.publish({ type: 'edit_aborted', dialog_id: edit.facts.dialog, reason, ...answer });
       log.write('info', 'edit aborted', { edit: edit.facts.id, reason, files: files.length });

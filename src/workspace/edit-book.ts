@@ -5,6 +5,7 @@ import type { EditId, Path } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
 import { resolveId } from '../core/resolve-id.js';
 import type { FileState } from '../core/watching.js';
+import { explainedBy } from './explained.js';
 
 /** What a ledger line says about an edit. `passed_on`: part of it, and it goes on. */
 export type EditEnd = 'finalized' | 'aborted' | 'incomplete';
@@ -15,6 +16,8 @@ export type EditNote =
       readonly facts: EditFacts;
       readonly before: readonly (readonly [Path, FileState | null])[];
       readonly newFolders: readonly Path[];
+      /** Of a project edit: what was on disk where that was not what was known. */
+      readonly begun?: readonly (readonly [Path, FileState | null])[];
     }
   | { readonly what: 'passed_on' | EditEnd; readonly id: EditId };
 
@@ -23,6 +26,8 @@ export interface EditRecord {
   readonly facts: EditFacts;
   readonly before: ReadonlyMap<Path, FileState | null>;
   readonly newFolders: readonly Path[];
+  /** What a project edit found, as far as nobody has explained it since. */
+  readonly begun: Map<Path, FileState | null>;
   /** Lines with its changes, in order. */
   readonly lines: number[];
   /** Undefined while it is open. */
@@ -46,6 +51,8 @@ export class EditBook {
   readonly #records = new Map<EditId, EditRecord>();
   readonly #requests = new Map<string, EditId>();
   readonly #lines = new Map<Path, number[]>();
+  /** Open edits that found something nobody had explained. */
+  readonly #doubting = new Set<EditRecord>();
 
   constructor(deps: EditBookDeps) {
     this.#deps = deps;
@@ -61,6 +68,7 @@ export class EditBook {
   fold(entry: LedgerEntry): void {
     const note = entry['edit'] as EditNote | undefined;
     if (note !== undefined) this.#note(note, entry);
+    this.#explained(entry);
     if (entry['by'] === undefined) return;
     for (const { path } of entry.changes) {
       const lines = this.#lines.get(path as Path);
@@ -113,6 +121,13 @@ export class EditBook {
     return record;
   }
 
+  #explained(entry: LedgerEntry): void {
+    if (this.#doubting.size === 0) return;
+    for (const [path] of explainedBy(entry)) {
+      for (const { begun } of this.#doubting) begun.delete(path);
+    }
+  }
+
   #canBeSettled({ end, endedAt }: EditRecord): boolean {
     return end === 'incomplete' && this.#deps.clock.now() - endedAt < SETTLE_MS;
   }
@@ -121,8 +136,10 @@ export class EditBook {
     if (note.what === 'started') {
       const { facts, newFolders } = note;
       const before = new Map(note.before);
-      const record = { facts, before, newFolders, lines: [], end: undefined, endedAt: 0 };
+      const begun = new Map(note.begun);
+      const record = { facts, before, newFolders, begun, lines: [], end: undefined, endedAt: 0 };
       this.#records.set(note.id, record);
+      if (begun.size > 0) this.#doubting.add(record);
       if (facts.requestId !== null) this.#requests.set(facts.requestId, note.id);
       return;
     }
@@ -131,6 +148,7 @@ export class EditBook {
     if (changes.length > 0) record.lines.push(seq);
     if (note.what === 'passed_on') return;
     record.end = note.what;
+    this.#doubting.delete(record);
     record.endedAt = Date.parse(ts);
     this.#trim();
   }

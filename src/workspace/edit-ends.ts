@@ -2,6 +2,7 @@ import type { OpenEdit, Span } from '../core/edits.js';
 import { toResults, type FileResult } from '../core/file-results.js';
 import type { LedgerEntry, NewEvent } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
+import { sameState } from '../core/watching.js';
 import { linesFor, type Account } from './accounts.js';
 import { stateOf } from './claims.js';
 import { fromLine, toEditedFile, type EditAnswer } from './edit-answer.js';
@@ -109,7 +110,11 @@ export class EditEnds {
   /** What was just accounted for is known; what came after it, while we wrote, is not. */
   #explain(spans: readonly Span[]): void {
     const { claims, watcher, events } = this.#deps;
-    const late = spans.filter(({ path, after }) => !claims.known.explain(path, after));
+    const late = spans.filter(({ path, before, after }) => {
+      // An edit that left a path as it was explains nothing about it.
+      const doubtful = sameState(before, after) ? claims.known.get(path) : undefined;
+      return !claims.known.explain(path, doubtful === undefined ? after : doubtful.expected);
+    });
     const unknown = late.filter(({ path }) => claims.unknown([path]).length > 0);
     if (unknown.length === 0) return;
     const changes = unknown.map(({ path, after: before }) => {

@@ -8,7 +8,7 @@ import { foldersAbove } from '../core/restore-plan.js';
 import type { FileState } from '../core/watching.js';
 import { linesFor, summaryLines, type Account } from './accounts.js';
 import { unknownVoice } from './adoption.js';
-import { stateOf } from './claims.js';
+import { stateOf, type KnownAt } from './claims.js';
 import type { EditNote } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
 import { requireFile, staleFiles, staleRead } from './edit-refusals.js';
@@ -58,6 +58,8 @@ export class EditStarts {
   async #open(request: StartRequest): Promise<Started | undefined> {
     const { claims, contents, text } = this.#deps;
     const { facts, paths, strategy } = request;
+    // Whoever holds a path may be writing it this moment: looking at it would tell nothing.
+    if (claims.table.holder(paths) !== undefined) return undefined;
     const newFolders = await this.#missingFolders(paths);
     const untracked = await this.#untracked(paths);
 
@@ -75,11 +77,12 @@ export class EditStarts {
     }
     const edit = new OpenEdit(facts, new Map(paths.map((path) => [path, now(path)])));
     const others = claims.table.list().filter((one) => one.facts.scope === 'project').length;
+    const begun = facts.scope === 'project' ? claims.unsettled() : [];
     const passed = claims.table.open(edit);
     try {
       await this.#save(edit);
       if (untracked.size > 0) await this.#deps.track([...untracked.keys()]);
-      const started = await this.#record(request, { edit, passed, newFolders, found });
+      const started = await this.#record(request, { edit, begun, passed, newFolders, found });
       const warnings = this.#warnings(request, found, others);
       return { edit, newFolders, unknown: started, warnings };
     } catch (error) {
@@ -100,7 +103,7 @@ export class EditStarts {
 
   async #record(
     request: StartRequest,
-    { edit, passed, newFolders, found }: Opening,
+    { edit, begun, passed, newFolders, found }: Opening,
   ): Promise<UnknownChangeResult> {
     const { accounts, claims, editBook, events } = this.#deps;
     const { facts, strategy } = request;
@@ -122,6 +125,7 @@ export class EditStarts {
       facts,
       before: [...edit.before],
       newFolders,
+      ...(begun.length === 0 ? {} : { begun }),
     };
     const line = {
       ...voiceOf(this.#deps, facts),
@@ -195,10 +199,17 @@ export class EditStarts {
       const { decision } = await watcher.explain(path);
       if (decision.tracked && (await files.kindAt(path)) === 'nothing') continue;
       const file = await files.readFile(path);
-      if (decision.tracked) throw notKept(path);
+      if (decision.tracked) throw this.#notKnown(path);
       states.set(path, file === null ? null : { hash: file.hash, mode: file.mode });
     }
     return states;
+  }
+
+  #notKnown(path: Path): SmithyError {
+    const { watcher } = this.#deps;
+    const isSkipped = watcher.skipped(Infinity).some((one) => one.path === path);
+    if (isSkipped) return notKept(path);
+    return new SmithyError('STALE_READ', `${path} appeared just now.`, { data: { path } });
   }
 
   async #missingFolders(paths: readonly Path[]): Promise<Path[]> {
@@ -216,6 +227,7 @@ export class EditStarts {
 
 interface Opening {
   readonly edit: OpenEdit;
+  readonly begun: readonly KnownAt[];
   readonly passed: readonly { readonly from: OpenEdit; readonly span: Span }[];
   readonly newFolders: readonly Path[];
   readonly found: readonly Unexplained[];
@@ -234,7 +246,7 @@ function unknownChanges(result: UnknownChangeResult): SmithyError {
   });
 }
 
-/** There, tracked, and without known content: too large, unreadable, or changing all the time. */
+/** There, tracked, and without known content: too large, unreadable. */
 function notKept(path: Path): SmithyError {
   return new SmithyError(
     'LIMIT_EXCEEDED',

@@ -189,7 +189,7 @@ export class Edits {
     for (const { timer } of this.#ties.values()) clearTimeout(timer);
   }
 
-  /** An edit that outlived the daemon: what it changed stays, under its name. */
+  /** An edit that outlived its time or the daemon: what it changed stays, under its name. */
   async leave(edit: OpenEdit, reason: string): Promise<void> {
     await this.#ends.leave(edit, reason);
     this.#untie(edit.facts.id);

@@ -1,7 +1,7 @@
-import type { Ledger } from '../core/ledger.js';
+import type { Ledger, LedgerEntry } from '../core/ledger.js';
 import type { Hash, Path } from '../core/model.js';
 import type { FileMode, FileState } from '../core/watching.js';
-import type { Claims } from './claims.js';
+import type { Claims, KnownAt } from './claims.js';
 import type { DialogBook } from './dialog-book.js';
 import { replay } from './replay.js';
 import type { Saving } from './saving.js';
@@ -21,21 +21,26 @@ export async function explainedSince(deps: {
   const last = book.lastSaved;
   if (last === undefined) return;
   const later = new Map<Path, FileState | null>();
-  const take = (change: {
-    path: string;
-    after: string | null;
-    mode_after?: string | undefined;
-  }) => {
-    later.set(change.path as Path, toState(change.after, change.mode_after));
-  };
   await replay(
     ledger,
     (entry) => {
-      if (entry['noted'] !== true) entry.changes.forEach(take);
+      for (const [path, state] of explainedBy(entry)) later.set(path, state);
     },
-    last.seq,
+    // With its own line, which tells what was in the hands of edits.
+    last.seq - 1,
   );
   claims.restart(await saving.pending(book.get(last.dialog)), later);
+}
+
+/** What a line makes known: its changes, unless they were only noted, and what it says outright. */
+export function explainedBy(entry: LedgerEntry): KnownAt[] {
+  const changes = entry['noted'] === true ? [] : entry.changes;
+  return [
+    ...changes.map(({ path, after, mode_after: mode }): KnownAt => {
+      return [path as Path, toState(after, mode)];
+    }),
+    ...((entry['known'] as readonly KnownAt[] | undefined) ?? []),
+  ];
 }
 
 export function toState(hash: string | null, mode: string | undefined): FileState | null {

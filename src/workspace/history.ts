@@ -1,4 +1,4 @@
-import { OpenEdit } from '../core/edits.js';
+import { firstToChange, OpenEdit } from '../core/edits.js';
 import type { LedgerEntry } from '../core/ledger.js';
 import { createQueue, type Queue } from '../core/queue.js';
 import { Accounts, type Account } from './accounts.js';
@@ -11,6 +11,7 @@ import { DialogBook } from './dialog-book.js';
 import { Dialogs } from './dialogs.js';
 import { Diffs } from './diffs.js';
 import { EditBook } from './edit-book.js';
+import { EditEnds } from './edit-ends.js';
 import { Edits } from './edits.js';
 import { explainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
@@ -30,6 +31,8 @@ import { Unrecorded } from './unrecorded.js';
 /** Sentences about a crash are for a glance; the log has them all. */
 const MOST_TOLD = 20;
 
+const DAEMON_ENDED = 'the daemon ended';
+
 /** Everything about saving, editing and going back, put together. */
 export function createHistory(deps: WorkspaceDeps) {
   const { watcher, identity, ledger, clock, log } = deps;
@@ -47,6 +50,7 @@ export function createHistory(deps: WorkspaceDeps) {
     ledger,
     clock,
     version: identity.version,
+    underWay: () => claims.underWay(),
     recorded: (told, dialog, lines) => {
       unrecorded.recorded(dialog);
       projection.recorded(told, dialog, lines);
@@ -72,12 +76,14 @@ export function createHistory(deps: WorkspaceDeps) {
     tidy,
   });
   const diffs = new Diffs({ ...shared, dialogs, checkpoints });
+  const edited = (entries: readonly LedgerEntry[], told: readonly Account[]): void => {
+    projection.edited(book, entries, told);
+  };
   const edits = new Edits({
     ...shared,
     dialogs,
     unsaved: (dialog) => saving.pending(book.get(dialog)),
-    edited: (entries: readonly LedgerEntry[], told: readonly Account[]) =>
-      projection.edited(book, entries, told),
+    edited,
   });
   const unknown = new Unknown(shared);
   const restores = new Restores({
@@ -100,12 +106,36 @@ export function createHistory(deps: WorkspaceDeps) {
   });
   const mended = createMending({ unrecorded, saving, restores, log })(turns);
 
-  /** Edits that were open when the daemon ended: theirs is what nobody else explains. */
-  function reopenEdits(): void {
-    for (const { facts, before } of editBook.open()) {
-      claims.table.open(new OpenEdit(facts, before));
+  /** Edits that were open when the daemon ended: theirs is what changed while they were. */
+  function reopenEdits(): OpenEdit[] {
+    const left = editBook.open().map(({ facts, before, begun }) => {
+      return { edit: new OpenEdit(facts, before), begun };
+    });
+    for (const { edit } of left) claims.table.open(edit);
+    const projects = left.filter(({ edit }) => edit.facts.scope === 'project');
+    for (const unexplained of claims.known.list()) {
+      if (claims.table.holder([unexplained.path]) !== undefined) continue;
+      const first = firstToChange(projects, unexplained.path, unexplained);
+      first?.edit.before.set(unexplained.path, first.before);
     }
-    for (const { path, expected } of claims.known.list()) claims.table.touch(path, expected);
+    return left.map(({ edit }) => edit);
+  }
+
+  /**
+   * Before anybody is answered, so that nobody meets an edit of a daemon that is gone. Answers the
+   * ones whose files cannot be known now.
+   */
+  async function leaveEdits(left: readonly OpenEdit[]): Promise<OpenEdit[]> {
+    const ownTurn = { ...queue, share: async <T>(turn: () => T | Promise<T>) => turn() };
+    const ends = new EditEnds({ ...shared, edited, queue: ownTurn });
+    const stay: OpenEdit[] = [];
+    for (const edit of left) {
+      await ends.leave(edit, DAEMON_ENDED).catch((error: unknown) => {
+        log.write('warn', 'an edit is closed later', { edit: edit.facts.id, error: String(error) });
+        stay.push(edit);
+      });
+    }
+    return stay;
   }
 
   let isRead = false;
@@ -128,16 +158,16 @@ export function createHistory(deps: WorkspaceDeps) {
       tell: (sentence) => recovered.length < MOST_TOLD && recovered.push(sentence),
     });
     await explainedSince({ ledger, book, saving, claims });
-    reopenEdits();
+    const left = reopenEdits();
     projection.writeIndex(book);
     await projection.catchUp(book);
-    void leaveEdits();
+    void leaveLater(await leaveEdits(left));
   }
 
   /** In turns of their own, after the one that opened everything. */
-  async function leaveEdits(): Promise<void> {
-    for (const edit of claims.table.list()) {
-      await edits.leave(edit, 'the daemon ended').catch((error: unknown) => {
+  async function leaveLater(left: readonly OpenEdit[]): Promise<void> {
+    for (const edit of left) {
+      await edits.leave(edit, DAEMON_ENDED).catch((error: unknown) => {
         log.write('warn', 'an edit could not be closed', { error: String(error) });
       });
     }

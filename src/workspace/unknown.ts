@@ -6,6 +6,7 @@ import { planRestore } from '../core/restore-plan.js';
 import { sameState } from '../core/watching.js';
 import { summaryLines, type Voice } from './accounts.js';
 import { placeOf, unknownVoice } from './adoption.js';
+import type { KnownAt } from './claims.js';
 import { steadily, type EditDeps } from './edit-deps.js';
 import { strategyOf } from './edits.js';
 import { toSpan, type Strategy } from './edit-starts.js';
@@ -157,7 +158,8 @@ export class Unknown {
     });
     const rationale = `Unknown changes in ${back.size} files were rejected.`;
     const line = { ...this.#voice(), by: undefined, action_type: 'meta_note' as const };
-    await editBook.append([{ ...line, files: modifiedFiles, rationale, saved }]);
+    const known = able.map(({ path, expected }): KnownAt => [path, expected]);
+    await editBook.append([{ ...line, files: modifiedFiles, rationale, saved, known }]);
     const left = found.length - back.size;
     const rest = left === 0 ? '' : ` ${left} could not be put back and stay as they are.`;
     return { success: left === 0, message: `${rationale}${rest}`, modifiedFiles, saved };

@@ -265,6 +265,8 @@ export class Edits {
     if (this.#watched.has(identity)) return;
     this.#watched.add(identity);
     onGone(() => {
+      // A start that is still under way ties itself to it later, and must be told as well.
+      this.#watched.delete(identity);
       const own = [...this.#ties].filter(([, { holder }]) => holder === identity);
       for (const [id] of own) void this.#vanished(id);
     });

@@ -90,6 +90,11 @@ export class Connection {
     return result;
   }
 
+  /** Closes after everything was sent. */
+  hangUp() {
+    this.#net.end();
+  }
+
   destroy() {
     this.#net.destroy();
   }

@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Connection } from '../support/daemon-process.mjs';
+import { foregroundPerTest } from '../support/foreground.js';
+import { until } from '../support/until.js';
+
+interface Started {
+  readonly edit_id: string;
+}
+
+interface Listed {
+  readonly edits: readonly { edit_id: string; state: string }[];
+}
+
+async function authors(client: Connection, path: string): Promise<string[]> {
+  const { lines } = await client.must<{ lines: { from: number; to: number; by: string }[] }>(
+    'blame',
+    { path },
+  );
+  return lines.flatMap(({ from, to, by }) => Array.from({ length: to - from + 1 }, () => by));
+}
+
+async function unknown(client: Connection): Promise<readonly string[]> {
+  const { affectedFiles } = await client.must<{ affectedFiles: string[] }>(
+    'detect_unknown_modifications',
+  );
+  return affectedFiles;
+}
+
+async function start(client: Connection, params: unknown): Promise<string> {
+  return (await client.must<Started>('start_edit', params)).edit_id;
+}
+
+describe('whose work it is', () => {
+  const foreground = foregroundPerTest();
+
+  async function project() {
+    const here = await foreground((root) => writeFileSync(join(root, 'a.txt'), 'one\ntwo\n'));
+    const client = await here.open();
+    await client.must('create_dialog', { title: 'authors' });
+    const write = (path: string, text: string): void => {
+      mkdirSync(join(here.root, path, '..'), { recursive: true });
+      writeFileSync(join(here.root, path), text);
+    };
+    return { ...here, client, write };
+  }
+
+  it('is told for lines that nobody has saved yet', async () => {
+    const { client, write } = await project();
+    write('a.txt', 'one\nnew\ntwo\n');
+    expect(await authors(client, 'a.txt')).toEqual(['baseline', 'unknown', 'baseline']);
+    await start(client, { scope: 'project', tool: 'make' });
+    write('b.txt', 'made\n');
+    expect(await authors(client, 'b.txt')).toEqual(['command:make']);
+  });
+
+  it('stays unknown when an edit that was warned of it changed nothing', async () => {
+    const { client, write, restart, open } = await project();
+    write('a.txt', 'one\nstrange\n');
+    const edit = await start(client, { files: ['a.txt'], strategy: 'warn' });
+    expect(await unknown(client)).toEqual([]);
+    await client.must('finalize_edit', { edit_id: edit });
+    expect(await unknown(client)).toEqual(['a.txt']);
+    await restart('SIGTERM');
+    expect(await unknown(await open())).toEqual(['a.txt']);
+  });
+
+  it('comes back with rejected content, however often it was noted', async () => {
+    const { client, write } = await project();
+    write('a.txt', 'strange\n');
+    const edit = await start(client, { files: ['a.txt'], strategy: 'warn' });
+    await client.must('abort_edit', { edit_id: edit });
+    await client.must('handle_unknown_changes', { strategy: 'reject' });
+    expect(await authors(client, 'a.txt')).toEqual(['baseline', 'baseline']);
+  });
+
+  it('comes back with a restored file that had been replaced by another', async () => {
+    const { client, root, write } = await project();
+    const agent = { name: 'ada' };
+    const edit = await start(client, { files: ['a.txt'], agent });
+    write('a.txt', 'one\ntwo\nthree\n');
+    await client.must('finalize_edit', { edit_id: edit });
+    const { commit_id: checkpoint } = await client.must<{ commit_id: string }>('create_checkpoint');
+    rmSync(join(root, 'a.txt'));
+    await client.must('handle_unknown_changes', { strategy: 'integrate' });
+    write('a.txt', 'another file\n');
+    await client.must('handle_unknown_changes', { strategy: 'integrate' });
+    await client.must('restore', { checkpoint_id: checkpoint });
+    expect(await authors(client, 'a.txt')).toEqual(['baseline', 'baseline', 'agent:ada']);
+  });
+
+  it('comes back with lines that were saved while their edit was open', async () => {
+    const { client, write } = await project();
+    const edit = await start(client, { files: ['a.txt'], agent: { name: 'ada' } });
+    write('a.txt', 'one\ntwo\nhalf done\n');
+    const { commit_id: checkpoint } = await client.must<{ commit_id: string }>('create_checkpoint');
+    await client.must('abort_edit', { edit_id: edit });
+    await client.must('restore', { checkpoint_id: checkpoint });
+    expect(await authors(client, 'a.txt')).toEqual(['baseline', 'baseline', 'agent:ada']);
+  });
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'is known after %s when an edit was saved half done and then taken back',
+    async (signal) => {
+      const { client, write, restart, open } = await project();
+      const edit = await start(client, { files: ['a.txt'] });
+      write('a.txt', 'half done\n');
+      await client.must('create_checkpoint', {});
+      await client.must('abort_edit', { edit_id: edit });
+      await restart(signal);
+      expect(await unknown(await open())).toEqual([]);
+    },
+  );
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'is a command’s after %s only for what changed while it ran',
+    async (signal) => {
+      const { client, write, restart, open } = await project();
+      write('a.txt', 'one\nstrange\n');
+      const edit = await start(client, { scope: 'project', tool: 'make', detached: true });
+      write('saved.txt', 'made\n');
+      await client.must('create_checkpoint', {});
+      write('late.txt', 'made\n');
+      write('strange.txt', 'made\n');
+      await client.must('known_files', { limit: 1 });
+      await restart(signal);
+      const again = await open();
+      expect(await authors(again, 'saved.txt')).toEqual(['command:make']);
+      expect(await authors(again, 'late.txt')).toEqual(['command:make']);
+      expect(await authors(again, 'a.txt')).toEqual(['baseline', 'unknown']);
+      const { edits } = await again.must<Listed>('list_edits');
+      expect(edits).toMatchObject([{ edit_id: edit, state: 'incomplete' }]);
+    },
+  );
+
+  it('is not a command’s after a crash when it was unknown before the command', async () => {
+    const { client, write, restart, open } = await project();
+    write('a.txt', 'one\nstrange\n');
+    await start(client, { scope: 'project', tool: 'make' });
+    await restart('SIGKILL');
+    const again = await open();
+    expect(await unknown(again)).toEqual(['a.txt']);
+    expect(await authors(again, 'a.txt')).toEqual(['baseline', 'unknown']);
+  });
+
+  it('keeps nobody off a path once the daemon that had the edit is gone', async () => {
+    const { client, write, restart, open } = await project();
+    for (let round = 0; round < 5; round++) {
+      const current = round === 0 ? client : await open();
+      await start(current, { files: ['a.txt'] });
+      write('a.txt', `round ${round}\n`);
+      await restart('SIGKILL');
+      const again = await open();
+      const { code } = await again.call('start_edit', { files: ['a.txt'], detached: true });
+      expect(code).toBeUndefined();
+      await restart('SIGKILL');
+    }
+  });
+
+  it('goes on with a waiting edit when the one before puts a deleted file back', async () => {
+    const { client, root, open } = await project();
+    const other = await open();
+    for (let round = 0; round < 10; round++) {
+      const edit = await start(client, { files: ['a.txt'] });
+      rmSync(join(root, 'a.txt'));
+      const waiting = other.call<Started>('start_edit', { files: ['a.txt'], wait_ms: 60_000 });
+      await client.must('abort_edit', { edit_id: edit });
+      const { result, code } = await waiting;
+      expect(code).toBeUndefined();
+      await other.must('finalize_edit', { edit_id: result?.edit_id });
+    }
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+  });
+
+  it('is nobody’s any more when a client goes away while its edit begins', async () => {
+    const { client, open } = await project();
+    for (let round = 0; round < 10; round++) {
+      const leaving = await open();
+      const edit = await start(leaving, { files: [`first-${round}.txt`] });
+      await leaving.must('finalize_edit', { edit_id: edit });
+      const begun = leaving.call('start_edit', { files: [`second-${round}.txt`] });
+      leaving.hangUp();
+      await begun.catch(() => undefined);
+    }
+    await until('no edit of a client that is gone is open', async () => {
+      return (await client.must<Listed>('list_edits')).edits.length === 0;
+    });
+  });
+});

@@ -120,8 +120,9 @@ export class Blame {
       const begun = see(await this.#step(text, between, read));
       const earlier = how === 'restored' ? seen.get(after) : undefined;
       const then = earlier ?? see(await this.#step(begun, { hash: after, author }, read));
-      if (how === 'noted') noted.set(after, author);
-      else text = then;
+      if (how !== 'noted') text = then;
+      // What an edit found when it began; its own work under way is never what another found.
+      else if (author.by === UNKNOWN.by) noted.set(after, author);
     }
     return text;
   }

@@ -5,7 +5,7 @@ import { sameState } from '../core/watching.js';
 import { summaryLines } from './accounts.js';
 import { toResults } from '../core/file-results.js';
 import { stateOf, type KnownAt } from './claims.js';
-import type { EditRecord } from './edit-book.js';
+import type { EditNote, EditRecord } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
 import { toState } from './explained.js';
 import { applyMove, nothingMoved, type Moved, type MoveDeps } from './tree-moves.js';
@@ -124,6 +124,8 @@ export class EditAborts {
     const spans = new Map<Path, Span>();
     for (const seq of lines) {
       const entry = await this.#deps.editBook.entry(seq);
+      // What went on to another edit is not its own any more, as in one that is still open.
+      if ((entry?.['edit'] as EditNote | undefined)?.what === 'passed_on') continue;
       for (const change of entry?.changes ?? []) {
         const path = change.path as Path;
         const after = toState(change.after, change.mode_after);

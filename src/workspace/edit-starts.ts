@@ -141,10 +141,10 @@ export class EditStarts {
     let at = 0;
     for (const { from, span, lines } of handed) {
       const entry = lines.length === 0 ? undefined : entries[at++];
-      if (entry !== undefined) {
-        from.passedOn.push({ span, event: entry.id });
-        this.#deps.edited([entry], []);
-      }
+      // Nothing came of it: what was unknown before still is.
+      if (entry === undefined) continue;
+      from.passedOn.push({ span, event: entry.id });
+      this.#deps.edited([entry], []);
       claims.known.explain(span.path, span.after);
     }
     if (strategy === 'integrate') {

@@ -561,9 +561,11 @@ function equal(what, actual, expected) {
 
 const unknownOf = ({ unknownChanges }) =>
   unknownChanges
-    .map(({ diff: _, ...change }) => change)
+    .map((change) => without(change, 'diff'))
     .sort((a, b) => (a.filePath < b.filePath ? -1 : 1));
-const withoutDiff = ({ diff: _, ...file }) => file;
+const withoutDiff = (file) => without(file, 'diff');
+const without = (object, name) =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 const pathOf = ({ path }) => path;
 const idOf = ({ id }) => id;
 const byPath = (a, b) => (a.path < b.path ? -1 : 1);

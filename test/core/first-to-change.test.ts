@@ -18,7 +18,7 @@ describe('of the project edits that a crash left open, the first to change a pat
   const known = state('known');
   const now = state('now');
 
-  it.each([
+  const cases: [string, LeftOpen[], string | undefined, FileState | null | undefined][] = [
     ['is the only one there is', [left('1')], '1', known],
     ['is nobody when it was so already', [left('1', now)], undefined, undefined],
     ['is nobody when there was none', [], undefined, undefined],
@@ -27,7 +27,9 @@ describe('of the project edits that a crash left open, the first to change a pat
     ['is the newest when the next found what is known', [left('1'), left('2')], '2', known],
     ['is the oldest when the next found it changed', [left('1'), left('2', now)], '1', known],
     ['keeps it when the next changed it too', [left('1'), left('2', state('x'))], '1', known],
-  ])('%s', (_, edits, id, before) => {
+  ];
+
+  it.each(cases)('%s', (...[, edits, id, before]) => {
     const first = firstToChange(edits, PATH, { expected: known, actual: now });
     expect(first?.edit.facts.id).toBe(id);
     expect(first?.before).toEqual(before);

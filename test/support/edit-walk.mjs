@@ -411,6 +411,8 @@ export async function editWalk({ root, seed, steps, cli, env, tell = () => undef
     }
     daemon = await startDaemon({ root, cli, env });
     await connectAll();
+    // Until it answers, a change of a path that an edit had counts as that edit's.
+    await settle(true);
   }
 
   // --- unknown changes

@@ -411,8 +411,8 @@ export async function editWalk({ root, seed, steps, cli, env, tell = () => undef
     }
     daemon = await startDaemon({ root, cli, env });
     await connectAll();
-    // Until it answers, a change of a path that an edit had counts as that edit's.
-    await settle(true);
+    // Until its edits are closed, a change of a path that one of them had counts as theirs.
+    await clients[0].must('list_edits');
   }
 
   // --- unknown changes

@@ -22,7 +22,8 @@ export async function pinnedBlobs(ledger: Pick<Ledger, 'read'>): Promise<Set<Has
 function blobsOf(entry: LedgerEntry): string[] {
   const found = entry.changes.flatMap(({ before, after }) => [before, after]);
   const note = entry['edit'] as EditNote | undefined;
-  const before = note?.what === 'started' ? note.before.map(([, state]) => state?.hash) : [];
+  const begun = note?.what === 'started' ? [...note.before, ...(note.begun ?? [])] : [];
+  const before = begun.map(([, state]) => state?.hash);
   const saved = (entry['saved'] as { hash: string }[] | undefined) ?? [];
   const all = [...found, ...before, ...saved.map(({ hash }) => hash)];
   return all.filter((hash) => typeof hash === 'string');

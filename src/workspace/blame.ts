@@ -96,8 +96,8 @@ export class Blame {
     const version = toVersion(entry, path);
     const from = (entry['moves'] as Moves | undefined)?.[path];
     const source = from && entry.changes.find((change) => change.path === from);
-    // A move that was only noted has not happened yet.
-    if (from === undefined || source === undefined || version.how === 'noted') return version;
+    // A move that was only noted has not happened yet, and what was put back is what it was here.
+    if (from === undefined || source === undefined || version.how !== 'changed') return version;
     const former = await this.#versions(from, entry.seq);
     return { ...version, before: source.before as Hash, former };
   }

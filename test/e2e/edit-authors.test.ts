@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connection } from '../support/daemon-process.mjs';
 import { foregroundPerTest } from '../support/foreground.js';
@@ -88,6 +88,17 @@ describe('whose work it is', () => {
     await client.must('handle_unknown_changes', { strategy: 'integrate' });
     await client.must('restore', { checkpoint_id: checkpoint });
     expect(await authors(client, 'a.txt')).toEqual(['baseline', 'baseline', 'agent:ada']);
+  });
+
+  it('comes back with a restored file although another one with its content goes', async () => {
+    const { client, root } = await project();
+    const { commit_id: checkpoint } = await client.must<{ commit_id: string }>('create_checkpoint');
+    const edit = await start(client, { files: ['b.txt'], agent: { name: 'ada' } });
+    renameSync(join(root, 'a.txt'), join(root, 'b.txt'));
+    await client.must('finalize_edit', { edit_id: edit });
+    expect(await authors(client, 'b.txt')).toEqual(['agent:ada', 'agent:ada']);
+    await client.must('restore', { checkpoint_id: checkpoint });
+    expect(await authors(client, 'a.txt')).toEqual(['baseline', 'baseline']);
   });
 
   it('comes back with lines that were saved while their edit was open', async () => {

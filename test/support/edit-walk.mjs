@@ -563,7 +563,9 @@ function equal(what, actual, expected) {
 
 const unknownOf = ({ unknownChanges }) =>
   unknownChanges
-    .map((change) => without(change, 'diff'))
+    .map(({ filePath, changeType, expectedHash, actualHash }) => {
+      return { filePath, changeType, expectedHash, actualHash };
+    })
     .sort((a, b) => (a.filePath < b.filePath ? -1 : 1));
 const withoutDiff = (file) => without(file, 'diff');
 const without = (object, name) =>

@@ -485,7 +485,8 @@ export async function editWalk({ root, seed, steps, cli, env, tell = () => undef
 
   async function restore() {
     const id = pick([...model.checkpoints.keys()].slice(-6));
-    const paths = random(2) === 0 ? undefined : some([...model.disk.keys()], 2);
+    const present = [...model.disk.keys()];
+    const paths = random(2) === 0 || present.length === 0 ? undefined : some(present, 2);
     const params = { checkpoint_id: id, ...(paths ? { paths } : {}) };
     const answer = await pick(clients).call('restore', params);
     note('restore', params, answer.code ?? answer.result);

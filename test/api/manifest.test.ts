@@ -32,7 +32,7 @@ describe('the command line’s view of a method', () => {
           method: 'paint_wall',
           summary: 'Paints a wall.',
           switches: {},
-      fixed: {},
+          fixed: {},
           positional: ['wall_id', 'tools'],
           flags: [
             {

@@ -58,13 +58,14 @@ export class KnownState {
 
   get(path: Path): Unexplained | undefined {
     const doubtful = this.#doubtful.get(path);
-    return doubtful && { path, actual: this.#onDisk(path) ?? null, ...doubtful };
+    if (doubtful === undefined) return undefined;
+    const actual = this.#onDisk(path) ?? null;
+    // Back to what it should be, and so shortly that nobody was told.
+    return sameState(doubtful.expected, actual) ? undefined : { path, actual, ...doubtful };
   }
 
   list(): Unexplained[] {
-    return [...this.#doubtful].map(([path, doubtful]) => {
-      return { path, actual: this.#onDisk(path) ?? null, ...doubtful };
-    });
+    return [...this.#doubtful.keys()].flatMap((path) => this.get(path) ?? []);
   }
 
   #set(path: Path, expected: FileState | null, origin: ChangeOrigin): boolean {

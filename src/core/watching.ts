@@ -116,6 +116,12 @@ export interface Watcher {
    * `fresh` is false when that could not be established in time.
    */
   settle(signal?: AbortSignal): Promise<{ readonly fresh: boolean }>;
+  /**
+   * Tells listeners at once what is known and was held back for a moment. Whoever compares what is
+   * known with what it was told must call this first: a change that is taken back before it is
+   * told is never told.
+   */
+  publish(): void;
   get(path: Path): KnownEntry | undefined;
   entries(): Iterable<KnownEntry>;
   /** In path order, from the first path after this one; costs what is taken of it. */

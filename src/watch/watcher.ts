@@ -128,6 +128,10 @@ class ProjectWatcher implements Watcher {
     return { fresh: await patiently(this.#settled(), limits, false) };
   }
 
+  publish(): void {
+    this.#surveyor.publisher.flush();
+  }
+
   get(path: Path): KnownEntry | undefined {
     const leaf = this.#surveyor.tree.leaf(path);
     return leaf?.isKnown === true ? entryOf(path, leaf) : undefined;

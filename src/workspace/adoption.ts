@@ -38,7 +38,7 @@ export function adopt(
   return {
     lines: summaryLines(toResults(spans), voice),
     done: () => {
-      for (const { path, after } of spans) claims.known.explain(path, after);
+      for (const { path, after } of spans) claims.explain(path, after);
     },
   };
 }

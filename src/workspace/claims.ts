@@ -13,12 +13,12 @@ export type KnownAt = readonly [Path, FileState | null];
 export class Claims {
   readonly table = new EditTable();
   readonly known: KnownState;
-  readonly #watcher: Pick<Watcher, 'get'>;
+  readonly #watcher: Pick<Watcher, 'get' | 'publish'>;
   readonly #config: () => Config;
   #patterns: readonly string[] = [];
   #isExcluded = createPathMatch([]);
 
-  constructor(watcher: Pick<Watcher, 'get'>, config: () => Config) {
+  constructor(watcher: Pick<Watcher, 'get' | 'publish'>, config: () => Config) {
     this.known = new KnownState((path) => watcher.get(path));
     this.#watcher = watcher;
     this.#config = config;
@@ -30,6 +30,12 @@ export class Claims {
     return changes.filter((change) => this.#isUnclaimed(change));
   }
 
+  /** From now on this is what the path should hold. False: the disk says something else. */
+  explain(path: Path, state: FileState | null): boolean {
+    this.#watcher.publish();
+    return this.known.explain(path, state);
+  }
+
   /** Content that nobody can explain, as far as it is to be checked. */
   unknown(paths?: Iterable<Path>): Unexplained[] {
     if (!this.#config().enableUnknownChangeDetection) return [];
@@ -38,6 +44,7 @@ export class Claims {
 
   /** The same without regard to what is to be checked: what a checkpoint takes in. */
   unexplained(paths?: Iterable<Path>): Unexplained[] {
+    this.#watcher.publish();
     const found =
       paths === undefined
         ? this.known.list()
@@ -82,6 +89,7 @@ export class Claims {
    * then, and the lines after it say what was explained since.
    */
   restart(pending: readonly PendingChange[], later: ReadonlyMap<Path, FileState | null>): void {
+    this.#watcher.publish();
     for (const { path } of this.known.list()) this.known.forget(path);
     for (const { path, before } of pending) this.known.explain(path, before);
     for (const [path, state] of later) this.known.explain(path, state);

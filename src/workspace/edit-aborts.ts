@@ -50,8 +50,9 @@ export class EditAborts {
         return [path, doubtful === undefined ? before : doubtful];
       });
       await editBook.append([{ ...voice, action_type, files, saved, reason, known, edit: note }]);
+      watcher.publish();
       claims.table.close(edit);
-      for (const [path, state] of known) claims.known.explain(path, state);
+      for (const [path, state] of known) claims.explain(path, state);
       const answer = toAnswer(edit.facts.id, moved, saved);
       events.publish({ type: 'edit_aborted', dialog_id: edit.facts.dialog, reason, ...answer });
       log.write('info', 'edit aborted', { edit: edit.facts.id, reason, files: files.length });
@@ -81,7 +82,7 @@ export class EditAborts {
         return { ...line, restored: true };
       });
       await editBook.append([...lines, { ...end, files: [...back], saved }]);
-      for (const { path, after } of undone) claims.known.explain(path, after);
+      for (const { path, after } of undone) claims.explain(path, after);
       const skipped = others.map(({ path }) => ({ path, reason: 'changed_by_others' }));
       const answer = toAnswer(
         facts.id,

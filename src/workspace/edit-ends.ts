@@ -72,6 +72,8 @@ export class EditEnds {
       await book.keep(results.filter(isChanged).map(({ path, after }) => [path, after] as const));
       const accounts = await book.describe(results);
       const entries = await editBook.append(this.#lines(edit, accounts, { end, rationale }));
+      // What was noticed while it was open is still its own.
+      this.#deps.watcher.publish();
       claims.table.close(edit);
       this.#explain(spans);
       this.#tell(edit, entries, accounts);
@@ -84,6 +86,7 @@ export class EditEnds {
     const { watcher, files } = this.#deps;
     const spans: Span[] = [];
     const skipped: { path: string; reason: string }[] = [];
+    watcher.publish();
     for (const span of edit.spans((path) => stateOf(watcher.get(path)))) {
       const kind = span.after === null ? await files.kindAt(span.path) : 'nothing';
       if (kind !== 'file' && kind !== 'special') spans.push(span);
@@ -113,7 +116,7 @@ export class EditEnds {
     const late = spans.filter(({ path, before, after }) => {
       // An edit that left a path as it was explains nothing about it.
       const doubtful = sameState(before, after) ? claims.known.get(path) : undefined;
-      return !claims.known.explain(path, doubtful === undefined ? after : doubtful.expected);
+      return !claims.explain(path, doubtful === undefined ? after : doubtful.expected);
     });
     const unknown = late.filter(({ path }) => claims.unknown([path]).length > 0);
     if (unknown.length === 0) return;

@@ -64,6 +64,7 @@ export class EditStarts {
     const untracked = await this.#untracked(paths);
 
     // From here to `open` nothing waits: what is noticed later belongs to the edit.
+    this.#deps.watcher.publish();
     if (claims.table.holder(paths) !== undefined) return undefined;
     const now = (path: Path): FileState | null => {
       const state = untracked.get(path);
@@ -145,10 +146,10 @@ export class EditStarts {
       if (entry === undefined) continue;
       from.passedOn.push({ span, event: entry.id });
       this.#deps.edited([entry], []);
-      claims.known.explain(span.path, span.after);
+      claims.explain(span.path, span.after);
     }
     if (strategy === 'integrate') {
-      for (const { path, actual } of found) claims.known.explain(path, actual);
+      for (const { path, actual } of found) claims.explain(path, actual);
     }
     events.publish({
       type: 'edit_started',

@@ -48,8 +48,10 @@ export class Pending {
 
   /** The present differences; `known` tells what each path is now. */
   changes(known: (path: Path) => KnownEntry | undefined): PendingChange[] {
-    return [...this.#paths].map(([path, atTip]) => {
-      return { path, before: atTip === 'unknown' ? null : atTip, after: known(path) ?? null };
+    return [...this.#paths].flatMap(([path, atTip]) => {
+      const after = known(path) ?? null;
+      if (atTip !== 'unknown' && sameState(atTip, after)) return [];
+      return [{ path, before: atTip === 'unknown' ? null : atTip, after }];
     });
   }
 

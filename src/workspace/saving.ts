@@ -61,11 +61,13 @@ export class Saving {
   /** What is on disk and not in the dialog's last checkpoint. */
   async pending(dialog: DialogState): Promise<PendingChange[]> {
     const { pending } = await this.#opened(dialog.id, dialog.tip);
+    this.#deps.watcher.publish();
     return pending.changes((path) => this.#deps.watcher.get(path));
   }
 
   /** The first commit of a new dialog: everything, on `main`. */
   async saveFirst(dialog: DialogId, request: Omit<SaveRequest, 'always'>): Promise<Saved> {
+    this.#deps.watcher.publish();
     this.#open.set(dialog, {
       pending: Pending.compare(new Map(), this.#deps.watcher.entries()),
       emptyFolders: '',
@@ -106,6 +108,7 @@ export class Saving {
     const { watcher, store, files, clock } = this.#deps;
     const open = await this.#opened(place.dialog, place.tip);
     const known = (path: Path) => watcher.get(path);
+    watcher.publish();
     const changes = open.pending.changes(known).filter(({ path }) => !request.without.has(path));
     const allFolders = [...watcher.emptyFolders()].sort();
     const folders = allFolders.slice(0, MOST_EMPTY_FOLDERS);
@@ -161,6 +164,7 @@ export class Saving {
     if (present !== undefined || tip === null) return present ?? emptyDialog();
     const { store, watcher } = this.#deps;
     const [tree, commit] = await Promise.all([store.tree(tip), store.readCommit(tip)]);
+    watcher.publish();
     const opened = {
       pending: Pending.compare(tree, watcher.entries()),
       emptyFolders: [...commit.emptyFolders].sort().join('\0'),

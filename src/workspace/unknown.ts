@@ -129,7 +129,7 @@ export class Unknown {
     const entries = await editBook.append(
       summaryLines(toResults(found.map(toSpan)), this.#voice()),
     );
-    for (const { path, actual } of found) claims.known.explain(path, actual);
+    for (const { path, actual } of found) claims.explain(path, actual);
     const [first] = entries;
     return {
       success: true,

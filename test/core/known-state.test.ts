@@ -39,6 +39,14 @@ describe('the known state', () => {
     expect(known.list()).toEqual([]);
   });
 
+  it('is in no doubt either when nobody was told that the content is back', () => {
+    const { content, known } = onDisk({ a: state('2') });
+    known.note({ path: a, before: state('1'), origin: 'live' });
+    content['a'] = state('1');
+    expect(known.get(a)).toBeUndefined();
+    expect(known.list()).toEqual([]);
+  });
+
   it('tells a change of mode from none', () => {
     const { known } = onDisk({ a: { ...state('1'), mode: '100755' } });
     expect(known.explain(a, state('1'))).toBe(false);

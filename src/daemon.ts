@@ -6,7 +6,9 @@ import { createSocketServer } from './api/socket-server.js';
 import { METHODS } from './api/table.js';
 import { readHost } from './config.js';
 import { SmithyError } from './core/errors.js';
+import type { Ledger } from './core/ledger.js';
 import type { Log } from './core/ports.js';
+import type { CheckpointStore } from './core/store.js';
 import { systemClock } from './host/clock.js';
 import {
   readDaemonFile,
@@ -27,7 +29,7 @@ import { prepareStateFolder, type StatePaths } from './host/state-folder.js';
 import { holdState, watchState } from './host/state-watch.js';
 import { Teardown } from './host/teardown.js';
 import { packageVersion } from './host/version.js';
-import { composeStorage, composeWatcher } from './parts.js';
+import { composeLedger, composeStorage, composeWatcher } from './parts.js';
 import { createEventStream } from './workspace/event-stream.js';
 import { createMetrics } from './workspace/metrics.js';
 import { createSettings } from './workspace/settings.js';
@@ -97,13 +99,16 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   const removePlace = (): void => place.remove();
   teardown.add('socket file', place.isMoved ? removePlace : ifOurs(removePlace));
 
-  const events = createEventStream(systemClock, randomBytes(6).toString('hex'));
+  const ledger = composeLedger(paths);
+  await openLedger(ledger, log);
+  teardown.add('ledger', () => ledger.close());
+  const run = randomBytes(6).toString('hex');
+  const events = createEventStream({ clock: systemClock, ledger, run, root });
   const settings = createSettings(openSettingsFile(paths.config), events);
   const materials = { root, paths, log, host, settings, umask: options.umask };
-  const storage = composeStorage(materials);
-  await openStorage(storage, log);
+  const storage = composeStorage(materials, ledger);
+  await openStore(storage.store, log);
   teardown.add('store', () => storage.store.close());
-  teardown.add('ledger', () => storage.ledger.close());
   teardown.add('journal', () => storage.journal.close());
   const { watcher, ruleWarnings, track } = composeWatcher(materials);
   teardown.add('watcher', () => watcher.stop());
@@ -116,6 +121,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     clock: systemClock,
     settings,
     watcher,
+    ledger,
     ...storage,
     log,
     diagnostics: createDiagnostics({
@@ -197,19 +203,20 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   return { info, stop, stopping: stopping.promise, stopped: stopped.promise };
 }
 
-/** Opens ledger and store, and says what a crash had left in them. */
-async function openStorage({ ledger, store }: Storage, log: Log): Promise<void> {
+/** Opens the ledger and says what a crash had left in it. */
+async function openLedger(ledger: Ledger, log: Log): Promise<void> {
   const found = await ledger.open();
   if (found.cutBytes > 0 || found.damageCount > 0) {
     log.write('warn', 'the ledger was damaged', { ...found });
   }
+}
+
+async function openStore(store: CheckpointStore, log: Log): Promise<void> {
   const mended = await store.open();
   if (mended.removed.length + mended.mended.length + mended.foreign.length > 0) {
     log.write('warn', 'the store was mended', { ...mended });
   }
 }
-
-type Storage = ReturnType<typeof composeStorage>;
 
 /** Something that happens once and that others wait for. */
 function signal() {

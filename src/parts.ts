@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { HostFacts } from './config.js';
 import { SmithyError } from './core/errors.js';
+import type { Ledger } from './core/ledger.js';
 import type { DialogId, EditId, Hash, Path } from './core/model.js';
 import { literalPattern } from './core/path-match.js';
 import type { Log } from './core/ports.js';
@@ -74,11 +75,16 @@ function readPaths(content: unknown): Path[] {
   return content.filter((path): path is Path => typeof path === 'string');
 }
 
-/** Where history is kept. */
-export function composeStorage({ root, paths, log, host, settings, umask }: Materials) {
+/** Needs no settings: whoever tells of them may already count on it. */
+export function composeLedger(paths: StatePaths): Ledger {
+  return createLedger({ folder: join(paths.state, 'ledger') });
+}
+
+/** Where content is kept, and what is made from the ledger. */
+export function composeStorage(materials: Materials, ledger: Ledger) {
+  const { root, paths, log, host, settings, umask } = materials;
   const git = findGit(host.environment);
   if (git === undefined) throw gitMissing();
-  const ledger = createLedger({ folder: join(paths.state, 'ledger') });
   const fileCheckpoints = openJsonFile(join(paths.state, 'file-checkpoints.json'));
   const store = createStore({
     pinned: async () => [...(await pinnedBlobs(ledger)), ...copiedBlobs(fileCheckpoints)],
@@ -96,7 +102,6 @@ export function composeStorage({ root, paths, log, host, settings, umask }: Mate
   return {
     store,
     onJournalDue: (listener: (dialog: DialogId) => void) => void (journalDue = listener),
-    ledger,
     journal,
     files: createTreeWriter({ root, umask }),
     text: createTextDiff(),

@@ -40,6 +40,9 @@ export interface ConnectionDeps {
   readonly onIdle: () => void;
 }
 
+/** Who asked for history and takes none of it for so long is not there any more. */
+const STALLED_MS = 60_000;
+
 /** One client on the socket: frames in, answers and events out, everything bounded. */
 export class Connection {
   readonly #socket: Socket;
@@ -49,6 +52,7 @@ export class Connection {
   readonly #releases: (() => void)[] = [];
   #inFlight = 0;
   #partialTimer: NodeJS.Timeout | undefined;
+  #draining: Promise<void> | undefined;
   lingers = false;
 
   constructor(socket: Socket, deps: ConnectionDeps) {
@@ -164,6 +168,7 @@ export class Connection {
     const peer: Peer = {
       identity: this,
       deliver: (event) => this.#deliver(frameEvent(envelope, event)),
+      drained: () => this.#drained(),
       onGone: (release) => {
         this.#releases.push(release);
         // Whoever waits for events, or holds something, is not idle.
@@ -187,6 +192,23 @@ export class Connection {
       return;
     }
     this.#send(frame);
+  }
+
+  /** Whoever reads history back must not be dropped for its length. */
+  #drained(): Promise<void> {
+    const socket = this.#socket;
+    if (socket.destroyed || !socket.writableNeedDrain) return Promise.resolve();
+    this.#draining ??= new Promise((resolve) => {
+      const stalled = setTimeout(() => this.destroy(), STALLED_MS);
+      const done = (): void => {
+        clearTimeout(stalled);
+        socket.off('drain', done).off('close', done);
+        this.#draining = undefined;
+        resolve();
+      };
+      socket.on('drain', done).on('close', done);
+    });
+    return this.#draining;
   }
 
   #send(frame: string): void {

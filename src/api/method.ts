@@ -11,6 +11,8 @@ export interface Peer {
   readonly identity: object;
   /** Sends an event to whoever subscribed. */
   deliver(event: StreamedEvent): void;
+  /** Resolves when the other end has taken enough of what was sent, or is gone. */
+  drained(): Promise<void>;
   /** Runs once when the other end is gone. The connection counts as used until then. */
   readonly onGone: (release: () => void) => void;
   /** Keeps the connection open until the process ends: its end is the proof of ours. */

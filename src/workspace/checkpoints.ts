@@ -62,6 +62,12 @@ interface Along extends Recorded {
 
 const DEFAULT_LIMIT = 100;
 
+interface Checked {
+  readonly saved: Saved;
+  readonly kind: string;
+  readonly session: string;
+}
+
 /** Saving on request and before messages, and looking at what was saved. */
 export class Checkpoints {
   readonly #deps: CheckpointDeps;
@@ -93,15 +99,7 @@ export class Checkpoints {
           line: { session, content, checkpoint: commit, message_id: messageId ?? null },
         }),
       );
-      const checkpoint = saved.commit;
-      this.#deps.events.publish({
-        type: 'user',
-        content,
-        checkpoint,
-        dialog_id: dialog.id,
-        session,
-      });
-      return { checkpoint, session, message_index: index };
+      return { checkpoint: saved.commit, session, message_index: index };
     });
   }
 
@@ -112,10 +110,12 @@ export class Checkpoints {
       const dialog = await this.#deps.dialogs.wanted(given);
       const text = message ?? DEFAULT_MESSAGES[kind];
       const saved = await this.save(dialog, { kind, message: text, always: message !== undefined });
+      const session = activeSession(dialog).name;
+      if (!saved.isNew) this.#tellChecked(dialog, { saved, kind, session });
       return {
         commit_id: saved.commit,
         message: text,
-        session: activeSession(dialog).name,
+        session,
         changed: saved.changed,
         skipped: [...saved.skipped],
         duration_ms: Math.round((this.#deps.clock.monotonic() - begun) * 100) / 100,
@@ -156,7 +156,7 @@ export class Checkpoints {
     request: SaveRequest,
     also?: (commit: CommitId) => Along,
   ): Promise<Saved> {
-    const { saving, book, events, log, claims } = this.#deps;
+    const { saving, book, log, claims } = this.#deps;
     const saved = await saving.save(dialog, request);
     const adopted = await this.#adopt(dialog, saved);
     if (!saved.isNew) {
@@ -179,15 +179,6 @@ export class Checkpoints {
     const noted = notedUnderWay(claims, saved.changes, (edit) => voiceOf(this.#deps, edit));
     await book.record(dialog.id, facts, [...adopted.lines, ...noted, ...(along?.changes ?? [])]);
     adopted.done();
-    events.publish({
-      type: 'checkpoint',
-      dialog_id: dialog.id,
-      commit_id: commit,
-      kind: request.kind,
-      message: request.message,
-      session,
-      changed,
-    });
     log.write('info', 'checkpoint', {
       dialog: dialog.id,
       session,
@@ -212,6 +203,19 @@ export class Checkpoints {
     const known = this.#deps.book.made(dialog.id).map(({ commit }) => commit);
     const question = { what: 'checkpoint', given, known, missing: 'CHECKPOINT_NOT_FOUND' } as const;
     return resolveId(question) as CommitId;
+  }
+
+  /** Nothing was saved, so no line says it; whoever waits for a checkpoint hears of the one there is. */
+  #tellChecked(dialog: DialogState, { saved, kind, session }: Checked): void {
+    this.#deps.events.publish({
+      type: 'checkpoint',
+      what: 'checked',
+      dialog_id: dialog.id,
+      commit_id: saved.commit,
+      kind,
+      session,
+      changed: saved.changed,
+    });
   }
 
   #requireSession(dialog: DialogState, session: string | undefined): void {

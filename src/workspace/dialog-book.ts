@@ -22,6 +22,8 @@ export interface BookDeps {
   readonly recorded: (book: DialogBook, dialog: DialogId, told: Told) => void;
   /** The same for lines that came along and are no facts of a dialog. */
   readonly alsoRecorded: (entries: readonly LedgerEntry[]) => void;
+  /** Runs last, with all lines in their order: for those who listen. */
+  readonly told: (entries: readonly LedgerEntry[]) => void;
 }
 
 export interface Told {
@@ -145,6 +147,7 @@ export class DialogBook {
     const after = this.lastSeq(dialog);
     for (const entry of entries) this.fold(entry);
     this.#deps.recorded(this, dialog, { entries, after });
+    this.#deps.told(all);
     return entries;
   }
 

@@ -62,20 +62,18 @@ export class Dialogs {
     return this.#deps.queue.run(async () => {
       const { id } = await this.wanted(given);
       await this.#deps.book.record(id, [{ fact: { what: 'used' } }]);
-      this.#deps.events.publish({ type: 'dialog', what: 'used', dialog_id: id });
       return { current_dialog_id: id };
     });
   }
 
   async remove(given: string) {
-    const { book, store, saving, events, queue } = this.#deps;
+    const { book, store, saving, queue } = this.#deps;
     const id = await queue.run(async () => {
       const dialog = await this.wanted(given);
       // The line first: a deletion cut off after it is finished at the next start.
       await book.record(dialog.id, [{ fact: { what: 'deleted' } }]);
       saving.forget(dialog.id);
       await store.deleteRepository(dialog.id);
-      events.publish({ type: 'dialog', what: 'deleted', dialog_id: dialog.id });
       return dialog.id;
     });
     // Outside the queue: giving a large store's bytes back takes seconds, and checkpoints go on.
@@ -85,7 +83,7 @@ export class Dialogs {
   }
 
   async #create(title: string): Promise<DialogState> {
-    const { book, store, saving, events, claims, clock, newId } = this.#deps;
+    const { book, store, saving, claims, clock, newId } = this.#deps;
     const id = newId();
     try {
       await store.createRepository(id);
@@ -115,9 +113,7 @@ export class Dialogs {
       store.prune().catch(() => undefined);
       throw error;
     }
-    const state = book.get(id);
-    events.publish({ type: 'dialog', what: 'created', dialog_id: id, title });
-    return state;
+    return book.get(id);
   }
 }
 

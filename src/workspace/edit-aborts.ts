@@ -33,7 +33,7 @@ export class EditAborts {
   }
 
   async abort(edit: OpenEdit, reason: string, mayRemove: MayRemove): Promise<AbortAnswer> {
-    const { claims, editBook, watcher, events, log } = this.#deps;
+    const { claims, editBook, watcher, log } = this.#deps;
     const saved: AbortAnswer['saved'] = [];
     return steadily(this.#deps, async () => {
       const paths = [...edit.before.keys()];
@@ -49,12 +49,12 @@ export class EditAborts {
         const doubtful = expected.get(path);
         return [path, doubtful === undefined ? before : doubtful];
       });
-      await editBook.append([{ ...voice, action_type, files, saved, reason, known, edit: note }]);
+      const answer = toAnswer(edit.facts.id, moved, saved);
+      const told = { saved, reason, outcome: outcomeOf(answer) };
+      await editBook.append([{ ...voice, action_type, files, ...told, known, edit: note }]);
       watcher.publish();
       claims.table.close(edit);
       for (const [path, state] of known) claims.explain(path, state);
-      const answer = toAnswer(edit.facts.id, moved, saved);
-      events.publish({ type: 'edit_aborted', dialog_id: edit.facts.dialog, reason, ...answer });
       log.write('info', 'edit aborted', { edit: edit.facts.id, reason, files: files.length });
       return answer;
     });
@@ -62,7 +62,7 @@ export class EditAborts {
 
   /** Of an edit that was left incomplete: its changes are in the ledger, and so is their way back. */
   async revert(record: EditRecord, mayRemove: MayRemove): Promise<AbortAnswer> {
-    const { claims, editBook, events } = this.#deps;
+    const { claims, editBook } = this.#deps;
     const saved: AbortAnswer['saved'] = [];
     return steadily(this.#deps, async () => {
       const spans = await this.#recorded(record);
@@ -81,15 +81,15 @@ export class EditAborts {
       const lines = summaryLines(toResults(undone), voice).map((line) => {
         return { ...line, restored: true };
       });
-      await editBook.append([...lines, { ...end, files: [...back], saved }]);
-      for (const { path, after } of undone) claims.explain(path, after);
       const skipped = others.map(({ path }) => ({ path, reason: 'changed_by_others' }));
       const answer = toAnswer(
         facts.id,
         { ...moved, skipped: [...moved.skipped, ...skipped] },
         saved,
       );
-      events.publish({ type: 'edit_aborted', dialog_id: facts.dialog, reason: 'asked', ...answer });
+      const told = { saved, reason: 'asked', outcome: outcomeOf(answer) };
+      await editBook.append([...lines, { ...end, files: [...back], ...told }]);
+      for (const { path, after } of undone) claims.explain(path, after);
       return answer;
     });
   }
@@ -150,6 +150,10 @@ function isWanted(step: Step, mayRemove: MayRemove): boolean {
 
 function isChanged({ before, after }: Span): boolean {
   return !sameState(before, after);
+}
+
+function outcomeOf({ restored, removed, skipped }: AbortAnswer) {
+  return { restored, removed, skipped };
 }
 
 function toAnswer(id: string, moved: Moved, saved: AbortAnswer['saved']): AbortAnswer {

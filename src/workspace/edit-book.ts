@@ -35,9 +35,14 @@ export interface EditRecord {
   endedAt: number;
 }
 
+/** What those who listen are told of a line besides what it says. */
+export type Details = (entry: LedgerEntry) => object;
+
 export interface EditBookDeps {
   readonly ledger: Ledger;
   readonly clock: Clock;
+  /** Runs last, with the lines in their order: for those who listen. */
+  readonly told: (entries: readonly LedgerEntry[], more?: Details) => void;
 }
 
 /** Enough for any caller to repeat a call whose answer was lost. */
@@ -59,9 +64,10 @@ export class EditBook {
   }
 
   /** All of them on the disk in one go, then in memory. */
-  async append(events: readonly NewEvent[]): Promise<LedgerEntry[]> {
+  async append(events: readonly NewEvent[], more?: Details): Promise<LedgerEntry[]> {
     const entries = await this.#deps.ledger.append(events);
     for (const entry of entries) this.fold(entry);
+    this.#deps.told(entries, more);
     return entries;
   }
 

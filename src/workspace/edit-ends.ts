@@ -15,6 +15,13 @@ export interface EditEndDeps extends EditDeps {
   readonly edited: (entries: readonly LedgerEntry[], accounts: readonly Account[]) => void;
 }
 
+interface Ending {
+  readonly end: EditEnd;
+  readonly rationale?: string | undefined;
+  /** Why nobody ended it. */
+  readonly reason?: string;
+}
+
 interface Ended {
   readonly accounts: readonly Account[];
   readonly entries: readonly LedgerEntry[];
@@ -30,7 +37,10 @@ export class EditEnds {
   }
 
   async finalize(edit: OpenEdit, rationale: string | undefined): Promise<EditAnswer> {
-    const { accounts, entries, skipped } = await this.#close(edit, 'finalized', rationale);
+    const { accounts, entries, skipped } = await this.#close(edit, {
+      end: 'finalized',
+      rationale,
+    });
     const passed = await this.#passedOn(edit);
     return {
       edit_id: edit.facts.id,
@@ -45,16 +55,8 @@ export class EditEnds {
 
   /** Nobody ended it: what it changed stays, under its name, and anybody can see that. */
   async leave(edit: OpenEdit, reason: string): Promise<void> {
-    const { accounts } = await this.#close(edit, 'incomplete');
-    const { id, dialog } = edit.facts;
-    this.#deps.events.publish({
-      type: 'edit_incomplete',
-      edit_id: id,
-      dialog_id: dialog,
-      reason,
-      paths: accounts.filter(isChanged).map(({ path }) => path),
-    });
-    this.#deps.log.write('warn', 'an edit was left incomplete', { edit: id, reason });
+    await this.#close(edit, { end: 'incomplete', reason });
+    this.#deps.log.write('warn', 'an edit was left incomplete', { edit: edit.facts.id, reason });
   }
 
   /** Somebody says after all that an incomplete edit was meant as it is. */
@@ -64,19 +66,25 @@ export class EditEnds {
     await this.#deps.editBook.append([{ ...voice, action_type: 'edit_finished', edit }]);
   }
 
-  #close(edit: OpenEdit, end: EditEnd, rationale?: string): Promise<Ended> {
+  #close(edit: OpenEdit, ending: Ending): Promise<Ended> {
     return steadily(this.#deps, async () => {
       const { accounts: book, claims, editBook } = this.#deps;
       const { spans, skipped } = await this.#spans(edit);
       const results = toResults(spans);
       await book.keep(results.filter(isChanged).map(({ path, after }) => [path, after] as const));
       const accounts = await book.describe(results);
-      const entries = await editBook.append(this.#lines(edit, accounts, { end, rationale }));
+      const diffs = new Map<string, string | undefined>(
+        accounts.map(({ path, diff }) => [path, diff]),
+      );
+      const entries = await editBook.append(this.#lines(edit, accounts, ending), (entry) => {
+        const diff = diffs.get(entry.changes.at(-1)?.path ?? '');
+        return diff === undefined ? {} : { diff };
+      });
       // What was noticed while it was open is still its own.
       this.#deps.watcher.publish();
       claims.table.close(edit);
       this.#explain(spans);
-      this.#tell(edit, entries, accounts);
+      this.#deps.edited(entries, accounts);
       return { accounts, entries, skipped };
     });
   }
@@ -98,7 +106,7 @@ export class EditEnds {
   #lines(
     edit: OpenEdit,
     accounts: readonly Account[],
-    { end, rationale }: { end: EditEnd; rationale?: string | undefined },
+    { end, rationale, reason }: Ending,
   ): NewEvent[] {
     const voice = voiceOf(this.#deps, edit.facts);
     const spoken = rationale === undefined ? voice : { ...voice, rationale };
@@ -107,7 +115,9 @@ export class EditEnds {
     if (lines.length > 0 && end === 'finalized') return lines;
     const action = end === 'incomplete' ? 'edit_incomplete' : 'edit_finished';
     const files = accounts.map(({ path }) => path);
-    return [...lines, { ...spoken, by: undefined, action_type: action, files, edit: note }];
+    const paths = accounts.filter(isChanged).map(({ path }) => path);
+    const last = { ...spoken, by: undefined, action_type: action, files, edit: note } as const;
+    return [...lines, reason === undefined ? last : { ...last, reason, paths }];
   }
 
   /** What was just accounted for is known; what came after it, while we wrote, is not. */
@@ -126,20 +136,6 @@ export class EditEnds {
       return { path, change, ...sides(before, after), origin: 'live', echo: false } as const;
     });
     events.publish(unknownChange(changes));
-  }
-
-  #tell(edit: OpenEdit, entries: readonly LedgerEntry[], accounts: readonly Account[]): void {
-    const { events, root } = this.#deps;
-    this.#deps.edited(entries, accounts);
-    for (const { path, diff } of accounts.filter(isChanged)) {
-      events.publish({
-        type: 'file_edit',
-        file: `${root}/${path}`,
-        ...(diff === undefined ? {} : { diff }),
-        dialog_id: edit.facts.dialog,
-        edit_id: edit.facts.id,
-      });
-    }
   }
 
   async #passedOn({ passedOn }: OpenEdit) {

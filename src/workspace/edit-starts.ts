@@ -106,7 +106,7 @@ export class EditStarts {
     request: StartRequest,
     { edit, begun, passed, newFolders, found }: Opening,
   ): Promise<UnknownChangeResult> {
-    const { accounts, claims, editBook, events } = this.#deps;
+    const { accounts, claims, editBook } = this.#deps;
     const { facts, strategy } = request;
     const unknown = await toResult(found, this.#deps.contents, this.#deps.text);
     const handed: { from: OpenEdit; span: Span; lines: NewEvent[] }[] = [];
@@ -151,14 +151,6 @@ export class EditStarts {
     if (strategy === 'integrate') {
       for (const { path, actual } of found) claims.explain(path, actual);
     }
-    events.publish({
-      type: 'edit_started',
-      edit_id: facts.id,
-      dialog_id: facts.dialog,
-      agent: facts.agent,
-      tool: facts.tool,
-      ...(facts.scope === 'project' ? { scope: 'project' } : { paths: [...edit.before.keys()] }),
-    });
     return unknown;
   }
 

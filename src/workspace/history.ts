@@ -44,7 +44,8 @@ export function createHistory(deps: WorkspaceDeps) {
   const tidy = createTidying(store, log);
   const accounts = new Accounts({ contents, store, text: deps.text, tidy });
   const claims = new Claims(watcher, config);
-  const editBook = new EditBook({ ledger, clock });
+  const told = deps.events.tell;
+  const editBook = new EditBook({ ledger, clock, told });
   const projection = new Projection({ ...deps, diffOf: (entry) => accounts.diffOf(entry) });
   const book = new DialogBook({
     ledger,
@@ -56,6 +57,11 @@ export function createHistory(deps: WorkspaceDeps) {
       projection.recorded(told, dialog, lines);
     },
     alsoRecorded: (entries) => entries.forEach((entry) => editBook.fold(entry)),
+    told,
+  });
+  deps.events.describeWith(async (entry) => {
+    const diff = await accounts.diffOf(entry);
+    return diff === null ? {} : { diff };
   });
   const saving = new Saving({ ...deps, store });
   const present = new Present(store, saving);

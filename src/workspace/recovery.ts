@@ -4,6 +4,7 @@ import {
   type CheckpointKind,
   type DialogState,
 } from '../core/dialogs.js';
+import { readCounts } from '../core/counts.js';
 import type { CommitId, Hash } from '../core/model.js';
 import type { Log } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
@@ -128,7 +129,13 @@ async function adoptCommits(
       commit: id,
       kind: (trailers['Kind'] ?? 'manual') as CheckpointKind,
     } as const,
-    line: { session: name, recovered: true, message },
+    line: {
+      session: name,
+      recovered: true,
+      message,
+      branch: `refs/heads/${name}`,
+      changed: readCounts(trailers['Changed']),
+    },
   }));
   if (facts.length > 0) await book.record(dialog.id, facts);
   log.write('warn', 'adopted checkpoints that were cut off', {

@@ -26,6 +26,10 @@ export function untouched(dialog: DialogState, target: CommitId): RestoreAnswer 
   };
 }
 
+export function countsOf({ restored, deleted, skipped }: Moved) {
+  return { restored: restored.length, deleted: deleted.length, skipped: skipped.length };
+}
+
 export function listsOf({ restored, deleted, skipped }: Moved) {
   return { restored, deleted, skipped };
 }

@@ -14,7 +14,7 @@ import { revertOwn, type OwnDeps } from './own-changes.js';
 import type { Present } from './present.js';
 import { reportProgress, type ProgressDeps } from './progress.js';
 import type { Queue } from '../core/queue.js';
-import { listsOf, untouched, type RestoreAnswer } from './restore-answer.js';
+import { countsOf, listsOf, untouched, type RestoreAnswer } from './restore-answer.js';
 import {
   applyMove,
   nothingMoved,
@@ -219,7 +219,7 @@ export class Restores {
   }
 
   async #finishMove(dialog: DialogState, target: Target): Promise<RestoreAnswer> {
-    const { checkpoints, book, events } = this.#deps;
+    const { checkpoints, book } = this.#deps;
     const moved = await this.bring(dialog, target, 'restore');
     const now = book.get(dialog.id);
     const restoredTo = target.label ?? target.commit;
@@ -229,13 +229,18 @@ export class Restores {
       { kind: 'restore', message: `Restored to ${restoredTo}`, always: true },
       (commit) => ({
         fact: { what: 'moved', trail: trailAfter(commit) },
-        line: { restored_to: restoredTo, files: [...moved.restored, ...moved.deleted] },
+        line: {
+          restored_to: restoredTo,
+          new_checkpoint: commit,
+          files: [...moved.restored, ...moved.deleted],
+          counts: countsOf(moved),
+        },
         changes: restoredLines(moved.changes, dialogVoice(now, this.#deps.clock)),
       }),
     );
     this.done();
     if (target.label !== undefined) await this.dropWanted(dialog.id);
-    const answer = {
+    return {
       restored_to: restoredTo,
       new_checkpoint: saved.commit,
       safety_checkpoint: null,
@@ -244,16 +249,6 @@ export class Restores {
       kept: [],
       skipped: moved.skipped,
     };
-    events.publish({
-      type: 'restore',
-      dialog_id: dialog.id,
-      restored_to: restoredTo,
-      new_checkpoint: saved.commit,
-      restored: moved.restored.length,
-      deleted: moved.deleted.length,
-      skipped: moved.skipped.length,
-    });
-    return answer;
   }
 
   /** What a restore would do, computed from what is on disk instead of from a saved state. */

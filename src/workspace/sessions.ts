@@ -7,7 +7,6 @@ import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
-import type { EventStream } from './event-stream.js';
 import type { Present } from './present.js';
 import type { Queue } from '../core/queue.js';
 import type { Restores } from './restores.js';
@@ -24,7 +23,6 @@ export interface SessionDeps {
   readonly diffs: Diffs;
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
-  readonly events: EventStream;
   readonly queue: Queue;
   readonly clock: Clock;
 }
@@ -96,7 +94,7 @@ export class Sessions {
 
   /** The part of a reset that a killed daemon may have left undone; the work is saved already. */
   async finishReset(dialog: DialogState) {
-    const { restores, store, book, saving, events, clock } = this.#deps;
+    const { restores, store, book, saving, clock } = this.#deps;
     const moved = await restores.bring(dialog, { commit: dialog.approved }, 'reset');
     const session = nextSessionName(dialog);
     await store.setBranches(dialog.id, [{ name: session, to: dialog.approved, expected: null }]);
@@ -105,13 +103,6 @@ export class Sessions {
     await book.record(dialog.id, [{ fact, line: { session: activeSession(dialog).name } }], lines);
     saving.forget(dialog.id);
     restores.done();
-    events.publish({
-      type: 'session',
-      what: 'reset',
-      dialog_id: dialog.id,
-      reset_to: dialog.approved,
-      new_session: session,
-    });
     return {
       reset_to: dialog.approved,
       new_session: session,
@@ -123,7 +114,7 @@ export class Sessions {
   }
 
   async #approve(dialog: DialogState, message: string | undefined) {
-    const { store, book, events, clock } = this.#deps;
+    const { store, book, clock } = this.#deps;
     const { name } = activeSession(dialog);
     const session = nextSessionName(dialog);
     const own = { branch: name, without: dialog.approved, limit: Infinity };
@@ -150,16 +141,8 @@ export class Sessions {
         });
     await store.setBranches(dialog.id, [{ name: session, to: commit, expected: null }]);
     const fact = { what: 'approved', commit, session } as const;
-    await book.record(dialog.id, [{ fact, line: { session: name } }]);
     const approved = isSame ? 0 : commits.length;
-    events.publish({
-      type: 'session',
-      what: 'approved',
-      dialog_id: dialog.id,
-      approved_commit: commit,
-      new_session: session,
-      commits_approved: approved,
-    });
+    await book.record(dialog.id, [{ fact, line: { session: name, commits_approved: approved } }]);
     return { approved_commit: commit, new_session: session, commits_approved: approved };
   }
 }

@@ -229,6 +229,31 @@ describe('capture', () => {
     expect(await work.treeId(named.commit_id)).toBe(await work.treeId(saved.commit_id));
   });
 
+  it('1: nothing changed: an event still says that it was checked, and no line is written', async () => {
+    const work = shared();
+    const { dialog_id: id, initial_checkpoint: initial } = await work.fresh({ a: '0' });
+    const listener = await work.project.socket();
+    const { result } = await listener.call('subscribe', { types: ['checkpoint'] });
+    const { ledger } = await work.call<{ ledger: object }>('status');
+    await work.save();
+    expect(await listener.event('checkpoint')).toMatchObject({
+      what: 'checked',
+      dialog_id: id,
+      commit_id: initial,
+      session: 'session_1',
+      changed: NONE,
+    });
+    expect(await work.call('status')).toMatchObject({ ledger });
+    await work.save('named');
+    const heard = await until('the second event has come', () => {
+      const events = listener.received.flatMap(({ event }) => (event === undefined ? [] : [event]));
+      return events.length === 2 && events;
+    });
+    expect(heard.map(({ what }) => what)).toEqual(['checked', undefined]);
+    expect(heard[0]?.['cursor']).not.toBe(result?.['cursor']);
+    listener.destroy();
+  });
+
   it('2: modify, add and delete in one step are one checkpoint that lists all three', async () => {
     const work = shared();
     await work.fresh({ 'd/m': '0', 'd/gone': '0', same: '0' });

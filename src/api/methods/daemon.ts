@@ -98,16 +98,19 @@ export const subscribe = method({
   input: z.strictObject({
     types: z.array(EventType).min(1).optional().describe('Only these types.'),
     dialog_id: z.string().min(1).optional().describe('Only events of this dialog and of none.'),
-    since: z.string().min(1).max(200).optional().describe('A cursor seen earlier.'),
+    since: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('A cursor seen earlier, from this daemon or one before it.'),
   }),
   output: z.object({
     cursor: z.string(),
     gap: z.boolean().describe('Events after `since` are gone: look again.'),
   }),
-  run({ workspace, peer }, { types, dialog_id: dialogId, since }) {
-    const subscription = workspace.events.subscribe({ types, dialogId }, since, (event) =>
-      peer.deliver(event),
-    );
+  async run({ workspace, peer }, { types, dialog_id: dialogId, since }) {
+    const subscription = await workspace.events.subscribe({ types, dialogId }, since, peer);
     peer.onGone(() => subscription.cancel());
     return { cursor: subscription.cursor, gap: subscription.gap };
   },

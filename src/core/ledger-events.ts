@@ -1,0 +1,97 @@
+import type { DialogFact } from './dialogs.js';
+import type { EditFacts } from './edits.js';
+import type { PublishedEvent } from './events.js';
+import type { LedgerEntry } from './ledger.js';
+
+/**
+ * What a ledger line tells subscribers; undefined for lines that are nobody's news. The same when
+ * it happens and when it is read back later: there is no second way to say it.
+ */
+export function eventOf(entry: LedgerEntry, root: string): PublishedEvent | undefined {
+  const edit = entry['edit'] as EditLine | undefined;
+  if (edit !== undefined) return editEvent(edit, entry, root);
+  const fact = entry['fact'] as DialogFact | undefined;
+  if (fact === undefined || entry.dialog_id === null) return undefined;
+  const told = describe(fact, entry);
+  if (told === undefined) return undefined;
+  const recovered = entry['recovered'] === true ? { recovered: true } : {};
+  return { ...told, dialog_id: entry.dialog_id, ...recovered };
+}
+
+function describe(fact: DialogFact, entry: LedgerEntry): PublishedEvent | undefined {
+  const { session } = entry;
+  switch (fact.what) {
+    case 'created':
+      return { type: 'dialog', what: 'created', title: fact.title };
+    case 'used':
+    case 'deleted':
+      return { type: 'dialog', what: fact.what };
+    case 'saved':
+      return {
+        type: 'checkpoint',
+        commit_id: fact.commit,
+        kind: fact.kind,
+        message: entry['message'],
+        session,
+        changed: entry['changed'],
+      };
+    case 'message':
+      return { type: 'user', content: entry['content'], checkpoint: entry['checkpoint'], session };
+    case 'approved':
+      return {
+        type: 'session',
+        what: 'approved',
+        approved_commit: fact.commit,
+        new_session: fact.session,
+        commits_approved: entry['commits_approved'],
+      };
+    case 'reset':
+      return { type: 'session', what: 'reset', reset_to: fact.tip, new_session: fact.session };
+    case 'moved':
+      return {
+        type: 'restore',
+        restored_to: entry['restored_to'],
+        new_checkpoint: entry['new_checkpoint'],
+        ...(entry['counts'] as object | undefined),
+      };
+    default:
+      // A fact of a newer daemon.
+      return undefined;
+  }
+}
+
+/** What the line of an edit says of it. */
+interface EditLine {
+  readonly what: string;
+  readonly id: string;
+  readonly facts?: Pick<EditFacts, 'agent' | 'tool' | 'scope'>;
+}
+
+function editEvent(edit: EditLine, entry: LedgerEntry, root: string): PublishedEvent | undefined {
+  const named = { edit_id: edit.id, dialog_id: entry.dialog_id };
+  const { action_type: action } = entry;
+  if (action === 'edit_started') {
+    const { agent, tool, scope } = edit.facts ?? {};
+    const where = scope === 'project' ? { scope } : { paths: entry.files };
+    return { type: 'edit_started', ...named, agent, tool, ...where };
+  }
+  if (action === 'edit_aborted') {
+    const { reason, saved, outcome } = entry as Readonly<Record<string, unknown>>;
+    return { type: 'edit_aborted', ...named, reason, saved, ...(outcome as object | undefined) };
+  }
+  if (action === 'edit_incomplete') {
+    return { type: 'edit_incomplete', ...named, reason: entry['reason'], paths: entry['paths'] };
+  }
+  return fileEdit(edit, entry, { ...named, root });
+}
+
+/** One line per changed file; what went over to another edit is told by that one. */
+function fileEdit(
+  { what }: EditLine,
+  { changes }: LedgerEntry,
+  { root, ...named }: { readonly root: string; readonly edit_id: string },
+): PublishedEvent | undefined {
+  const path = changes.at(-1)?.path;
+  if (path === undefined || what === 'passed_on') return undefined;
+  return { type: 'file_edit', file: `${root}/${path}`, ...named };
+}

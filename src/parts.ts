@@ -109,6 +109,7 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     intent: openJsonFile(join(paths.state, 'intent.json')),
     fileCheckpoints,
     index: openJsonFile(join(paths.state, 'dialogs', 'index.json')),
+    oldIndex: openJsonFile(join(paths.state, 'old-dialogs', 'index.json')),
     metadata: (dialog: DialogId) =>
       openJsonFile(join(paths.state, 'dialogs', dialog, 'checkpoints', 'metadata.json')),
     newDialogId: () => ulid(systemClock.now(), randomBytes) as DialogId,

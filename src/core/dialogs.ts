@@ -36,9 +36,22 @@ export interface Trail {
   readonly at: number;
 }
 
+/** How a dialog begins: with a first checkpoint, or with what an older program left. */
+export interface Beginning {
+  readonly title: string;
+  readonly initial: CommitId;
+  readonly earlier?: {
+    /** All that can be gone back to besides `initial`, oldest first. */
+    readonly commits: readonly CommitId[];
+    /** Where `main` was. */
+    readonly main: CommitId;
+    readonly createdAt?: string | undefined;
+  };
+}
+
 /** What happened to a dialog, as its ledger lines tell it. */
 export type DialogFact =
-  | { readonly what: 'created'; readonly title: string; readonly initial: CommitId }
+  | ({ readonly what: 'created' } & Beginning)
   | { readonly what: 'used' }
   | { readonly what: 'deleted' }
   | { readonly what: 'saved'; readonly commit: CommitId; readonly kind: CheckpointKind }
@@ -54,20 +67,21 @@ const LONGEST_TRAIL = 1_000;
 export function createDialogState(
   id: DialogId,
   at: string,
-  { title, initial }: { title: string; initial: CommitId },
+  { title, initial, earlier }: Beginning,
 ): DialogState {
+  const main = earlier?.main ?? initial;
   return {
     id,
     title,
-    createdAt: at,
+    createdAt: earlier?.createdAt ?? at,
     updatedAt: at,
     initial,
-    approved: initial,
-    tip: initial,
+    approved: main,
+    tip: main,
     lastApprovedAt: null,
     sessions: [openSession(1, at)],
     messages: 0,
-    trail: { points: [initial], at: 0 },
+    trail: { points: [main], at: 0 },
   };
 }
 

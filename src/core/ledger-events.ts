@@ -22,7 +22,12 @@ function describe(fact: DialogFact, entry: LedgerEntry): PublishedEvent | undefi
   const { session } = entry;
   switch (fact.what) {
     case 'created':
-      return { type: 'dialog', what: 'created', title: fact.title };
+      return {
+        type: 'dialog',
+        what: 'created',
+        title: fact.title,
+        ...(fact.earlier === undefined ? {} : { migrated: true }),
+      };
     case 'used':
     case 'deleted':
       return { type: 'dialog', what: fact.what };

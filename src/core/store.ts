@@ -100,6 +100,12 @@ export interface StoreReport {
   readonly foreign: readonly string[];
 }
 
+export interface AdoptedDialog {
+  readonly main: CommitId;
+  /** Everything that can be gone back to, oldest first; `main` is among them. */
+  readonly commits: readonly CommitId[];
+}
+
 /**
  * Where content lives: one set of objects per project, one repository of branches per dialog.
  * Every write is on the disk, ref and folder included, when its promise resolves.
@@ -110,6 +116,7 @@ export interface CheckpointStore {
 
   /** Makes the repository, or completes a half-made one. Branches it has stay. */
   createRepository(dialog: string): Promise<void>;
+  /** Those with a repository of ours. */
   dialogs(): Promise<string[]>;
   /** Removes the repository; what only it used goes with the next `prune`. */
   deleteRepository(dialog: string): Promise<void>;
@@ -149,6 +156,19 @@ export interface CheckpointStore {
   readBlob(hash: Hash): Promise<Buffer>;
   /** For content of any size. */
   streamBlob(hash: Hash): Promise<ContentSource>;
+
+  /** Dialogs that an older program made, taken over already or not. */
+  oldDialogs(): Promise<string[]>;
+  /**
+   * Takes an old dialog over: its commits into the store, `main` where it was, `session_1` from
+   * there, its other branches as `old_NAME`. What was there is moved to `old-dialogs/` as it is.
+   * May be repeated after a crash at any point.
+   *
+   * @throws SmithyError STORE_CORRUPT when it has no commits or cannot be read; nothing moved.
+   */
+  adopt(dialog: string): Promise<AdoptedDialog>;
+  /** Removes what `adopt` had moved away. */
+  dropOld(dialog: string): Promise<void>;
 
   /**
    * Copies blobs out of another repository's objects, read-only, and says which it found there.

@@ -18,6 +18,7 @@ export interface HistoryDeps {
 
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 const ABSENT = '0'.repeat(40);
+const GITLINK = '160000';
 
 /** Everything that is asked about commits and trees. */
 export function createHistory({ git, layout, reader }: HistoryDeps) {
@@ -60,10 +61,11 @@ export function createHistory({ git, layout, reader }: HistoryDeps) {
       const entries = new Map<Path, FileEntry>();
       for (let at = 0; at < listing.length;) {
         const end = listing.indexOf('\0', at);
-        // `<6 of mode> blob <40 of id>\t<path>`
-        const mode = listing.slice(at, at + 6) as FileMode;
-        const hash = listing.slice(at + 12, at + 52) as Hash;
-        entries.set(listing.slice(at + 53, end) as Path, { mode, hash });
+        // `<6 of mode> blob <40 of id>\t<path>`, and `commit` for another repository's commit.
+        const isBlob = listing[at + 7] === 'b';
+        const hash = listing.slice(at + 12, at + 52);
+        const file = isBlob ? entry(listing.slice(at, at + 6), hash) : null;
+        if (file !== null) entries.set(listing.slice(at + 53, end) as Path, file);
         at = end + 1;
       }
       return entries;
@@ -98,18 +100,19 @@ function parseRaw(raw: string): TreeChange[] {
     const change = CHANGES[letter[0] as keyof typeof CHANGES];
     const isRename = change === 'renamed';
     const path = fields[at + (isRename ? 2 : 1)] as Path;
-    changes.push({
-      path,
-      change,
-      before: entry(modeBefore, before),
-      after: entry(modeAfter, after),
-      ...(isRename ? { from: fields[at + 1] as Path } : {}),
-    });
+    const sides = { before: entry(modeBefore, before), after: entry(modeAfter, after) };
+    const from = isRename ? { from: fields[at + 1] as Path } : {};
     at += isRename ? 3 : 2;
+    if (sides.before !== null || sides.after !== null) {
+      changes.push({ path, change, ...sides, ...from });
+    }
   }
   return changes;
 }
 
+/** Trees of older programs may name commits of other repositories, and modes git no longer writes. */
 function entry(mode: string, hash: string): FileEntry | null {
-  return hash === ABSENT ? null : { mode: mode as FileMode, hash: hash as Hash };
+  if (hash === ABSENT || mode === GITLINK) return null;
+  const known = mode === '100664' ? '100644' : mode;
+  return { mode: known as FileMode, hash: hash as Hash };
 }

@@ -10,6 +10,8 @@ export interface Layout {
   /** The git folder our children run in; it has no refs and no work tree. */
   readonly engine: string;
   readonly dialogs: string;
+  /** Dialogs as an older program left them, once their checkpoints are in the store. */
+  readonly old: string;
   gitDir(dialog: string): string;
   /** Holds the branches of one dialog as loose refs. */
   heads(dialog: string): string;
@@ -25,6 +27,7 @@ export function layoutOf(state: string): Layout {
     packs: join(store, 'objects', 'pack'),
     engine: join(store, 'engine'),
     dialogs,
+    old: join(state, 'old-dialogs'),
     gitDir,
     heads: (dialog) => join(gitDir(dialog), 'refs', 'heads'),
   };
@@ -145,10 +148,28 @@ export async function kindOf(layout: Layout, dialog: string): Promise<Repository
   const alternates = await readText(join(gitDir, 'objects', 'info', 'alternates'));
   if (alternates === DIALOG_FILES['objects/info/alternates']) return 'ours';
   const config = await readText(join(gitDir, 'config'));
-  return config === undefined || config.startsWith(HEADER) ? 'half' : 'foreign';
+  if (config?.startsWith(HEADER) === true) return 'half';
+  // We keep no objects there: whatever is in it, it is not the beginning of one of ours.
+  const hasContent = await holdsObjects(join(gitDir, 'objects'));
+  return config === undefined && !hasContent ? 'half' : 'foreign';
 }
 
-/** The dialogs that have a repository, sorted. */
+async function holdsObjects(objects: string): Promise<boolean> {
+  const names = await readdir(objects).catch(() => []);
+  if (names.some((name) => name !== 'info' && name !== 'pack')) return true;
+  return (await readdir(join(objects, 'pack')).catch(() => [])).length > 0;
+}
+
+/** The dialogs with a repository of ours, sorted. */
+export async function ownDialogs(layout: Layout): Promise<string[]> {
+  const own: string[] = [];
+  for (const dialog of await listDialogs(layout)) {
+    if ((await kindOf(layout, dialog)) !== 'foreign') own.push(dialog);
+  }
+  return own;
+}
+
+/** The dialogs that have a repository, whoever made it, sorted. */
 export async function listDialogs(layout: Layout): Promise<string[]> {
   const names = await readdir(layout.dialogs).catch(() => []);
   const found: string[] = [];

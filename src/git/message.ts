@@ -44,6 +44,18 @@ function unpack(value: string | undefined): Path[] {
   return JSON.parse(plain) as Path[];
 }
 
+/** Somebody else's commit may have a line that looks like ours. */
+function readFolders(value: string | undefined): Path[] {
+  try {
+    const folders: unknown = unpack(value);
+    return Array.isArray(folders)
+      ? folders.filter((one): one is Path => typeof one === 'string')
+      : [];
+  } catch {
+    return [];
+  }
+}
+
 /** Reads a commit object as git stores it. */
 export function parseCommit(id: CommitId, raw: Buffer): Commit {
   const text = raw.toString();
@@ -61,7 +73,7 @@ export function parseCommit(id: CommitId, raw: Buffer): Commit {
     at: Number(seconds) * 1000,
     message,
     trailers: rest,
-    emptyFolders: unpack(folders),
+    emptyFolders: readFolders(folders),
   };
 }
 

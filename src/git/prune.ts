@@ -5,7 +5,7 @@ import type { Queue } from '../core/queue.js';
 import type { OnProgress } from '../core/store.js';
 import { gitFailure } from './failures.js';
 import type { Layout } from './layout.js';
-import { listDialogs } from './layout.js';
+import { ownDialogs } from './layout.js';
 import type { Packs } from './packs.js';
 import { readBranches } from './refs.js';
 import type { Git } from './run.js';
@@ -74,7 +74,7 @@ export async function prune(deps: PruneDeps, options: PruneOptions): Promise<num
 
 async function rootsOf({ layout, pinned, has }: PruneDeps): Promise<Roots> {
   const tips: Hash[] = [];
-  for (const dialog of await listDialogs(layout)) {
+  for (const dialog of await ownDialogs(layout)) {
     for (const id of (await readBranches(layout, dialog)).values()) tips.push(id as string as Hash);
   }
   // A branch that somebody made by hand may name a commit that is not among our objects.

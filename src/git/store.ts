@@ -3,6 +3,7 @@ import { SmithyError } from '../core/errors.js';
 import type { CommitId, Hash } from '../core/model.js';
 import { createQueue } from '../core/queue.js';
 import type {
+  BranchUpdate,
   CheckpointStore,
   CommitRequest,
   FileChange,
@@ -21,9 +22,11 @@ import {
   kindOf,
   layoutOf,
   listDialogs,
+  ownDialogs,
   removeDialog,
   sweepRemoved,
 } from './layout.js';
+import { createOldDialogs } from './old-dialogs.js';
 import { requireBranch, requireDialog, requireId } from './names.js';
 import { createNewBlobs } from './new-blobs.js';
 import { createPacks } from './packs.js';
@@ -255,6 +258,14 @@ export function createStore(options: StoreOptions): CheckpointStore {
     await git.text(['repack', '--geometric=2', '-d', '-q'], { timeoutMs: REPACK_MS, signal });
   }
 
+  async function moveBranches(dialog: string, updates: readonly BranchUpdate[]): Promise<void> {
+    const gitDir = layout.gitDir(dialog);
+    await git.text(['update-ref', '--stdin', '-z'], { gitDir, input: toTransaction(updates) });
+    await flush(layout.heads(dialog)).catch(async (error: unknown) => {
+      throw await doubt(error, []);
+    });
+  }
+
   async function requireOurs(dialog: string): Promise<void> {
     if ((await kindOf(layout, requireDialog(dialog))) !== 'ours') throw noRepository(dialog);
   }
@@ -265,7 +276,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     async createRepository(dialog) {
       await writing.run(() => ensureDialog(layout, requireDialog(dialog)));
     },
-    dialogs: () => listDialogs(layout),
+    dialogs: () => ownDialogs(layout),
 
     async deleteRepository(dialog) {
       await writing.run(async () => {
@@ -296,11 +307,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
         }
         // Somebody may have edited the configuration since the start; git would believe it.
         await ensureDialog(layout, dialog);
-        const gitDir = layout.gitDir(dialog);
-        await git.text(['update-ref', '--stdin', '-z'], { gitDir, input: toTransaction(updates) });
-        await flush(layout.heads(dialog)).catch(async (error: unknown) => {
-          throw await doubt(error, []);
-        });
+        await moveBranches(dialog, updates);
       });
     },
 
@@ -321,6 +328,8 @@ export function createStore(options: StoreOptions): CheckpointStore {
       if (object?.type !== 'blob') throw noBlob(hash);
       return { size: object.size, chunks: streamBlob(git, hash) };
     },
+
+    ...createOldDialogs({ git, layout, writing, requireSpace, admit, moveBranches }),
 
     seedFrom: (gitDir, hashes) =>
       writing.run(async () => {

@@ -41,6 +41,8 @@ export interface WorkspaceDeps {
   readonly intent: SmallFile;
   readonly index: SmallFile;
   readonly fileCheckpoints: SmallFile;
+  /** The index as an older program left it. */
+  readonly oldIndex: SmallFile;
   readonly metadata: (dialog: DialogId) => SmallFile;
   readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
   readonly newDialogId: () => DialogId;

@@ -69,6 +69,7 @@ export class DialogBook {
   readonly #skipped = new Map<string, readonly string[]>();
   readonly #lastSeq = new Map<DialogId, number>();
   readonly #made = new Map<DialogId, Made[]>();
+  readonly #everKnown = new Set<string>();
   #current: DialogId | null = null;
   #lastSaved: { readonly dialog: DialogId; readonly seq: number } | undefined;
 
@@ -106,6 +107,11 @@ export class DialogBook {
     return last !== undefined && this.#dialogs.has(last.dialog) ? last : undefined;
   }
 
+  /** Whether the ledger ever told of it, deleted or not. */
+  wasKnown(id: string): boolean {
+    return this.#everKnown.has(id);
+  }
+
   /** Position of the dialog's newest line. */
   lastSeq(id: DialogId): number {
     return this.#lastSeq.get(id) ?? 0;
@@ -123,6 +129,7 @@ export class DialogBook {
   /** Before the ledger is read from its beginning. */
   reset(): void {
     for (const known of [this.#dialogs, this.#skipped, this.#lastSeq, this.#made]) known.clear();
+    this.#everKnown.clear();
     this.#current = null;
     this.#lastSaved = undefined;
   }
@@ -161,7 +168,10 @@ export class DialogBook {
 
   #foldFact(id: DialogId, entry: LedgerEntry, fact: DialogFact): void {
     this.#lastSeq.set(id, entry.seq);
-    if (SAVES.has(fact.what)) this.#lastSaved = { dialog: id, seq: entry.seq };
+    // What an older program saved says nothing about the files as they are now.
+    const isOld = fact.what === 'created' && fact.earlier !== undefined;
+    if (SAVES.has(fact.what) && !isOld) this.#lastSaved = { dialog: id, seq: entry.seq };
+    this.#everKnown.add(id);
     const skipped = entry['skipped'];
     const commit = fact.what === 'created' ? fact.initial : fact.what === 'saved' && fact.commit;
     if (commit !== false && Array.isArray(skipped) && skipped.length > 0) {
@@ -178,7 +188,11 @@ export class DialogBook {
 
   #note(state: DialogState, fact: DialogFact, seq: number): void {
     if (fact.what === 'created') {
-      this.#made.set(state.id, [{ commit: fact.initial, session: 'main', seq }]);
+      const commits = [fact.initial, ...(fact.earlier?.commits ?? [])];
+      this.#made.set(
+        state.id,
+        commits.map((commit) => ({ commit, session: 'main', seq })),
+      );
     }
     // An approval of nothing names the one before.
     const isNew =

@@ -73,6 +73,7 @@ export class Dialogs {
       // The line first: a deletion cut off after it is finished at the next start.
       await book.record(dialog.id, [{ fact: { what: 'deleted' } }]);
       saving.forget(dialog.id);
+      await store.dropOld(dialog.id);
       await store.deleteRepository(dialog.id);
       return dialog.id;
     });

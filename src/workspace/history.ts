@@ -16,6 +16,7 @@ import { Edits } from './edits.js';
 import { explainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
 import { createMending } from './mending.js';
+import { migrate } from './migration.js';
 import { Milestones } from './milestones.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
@@ -99,6 +100,7 @@ export function createHistory(deps: WorkspaceDeps) {
     requireFree: (paths) => edits.requireFree(paths),
     isEdited: () => edits.open > 0,
   });
+  let notMigrated: readonly string[] = [];
   const sessions = new Sessions({ ...shared, dialogs, checkpoints, diffs, restores });
   const blame = new Blame(shared);
   const milestones = new Milestones({ ...shared, version: identity.version });
@@ -157,6 +159,7 @@ export function createHistory(deps: WorkspaceDeps) {
       isRead = true;
     }
     await watcher.settle();
+    notMigrated = await migrate({ ...deps, book });
     await recover({
       ...{ book, restores, sessions, log },
       // What it moves is to stay, with or without a line.
@@ -193,6 +196,9 @@ export function createHistory(deps: WorkspaceDeps) {
     recovered: recovered as readonly string[],
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
     ...{ milestones, fileCheckpoints },
+
+    /** What an older program left and could not be taken over, one sentence each. */
+    warnings: (): readonly string[] => notMigrated,
 
     /** Reads the ledger and mends what a crash left. Verbs may be called when it is done. */
     open: (): Promise<void> => queue.open(open),

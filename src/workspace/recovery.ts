@@ -50,14 +50,31 @@ export async function recover(deps: RecoveryDeps): Promise<void> {
 async function removeStrays({ book, store, log, tell }: RecoveryDeps): Promise<void> {
   const known = new Set<string>(book.list().map(({ id }) => id));
   const strays = (await store.dialogs()).filter((dialog) => !known.has(dialog));
-  if (strays.length === 0) return;
+  let removed = 0;
   for (const dialog of strays) {
+    if (!book.wasKnown(dialog) && !(await isHalfMade(store, dialog))) {
+      // Work that somebody was told is safe; its line is what got lost.
+      log.write('error', 'a dialog is not in the ledger; it is left alone', { dialog });
+      continue;
+    }
     await store.deleteRepository(dialog);
+    removed++;
     log.write('warn', 'removed a dialog that was cut off', { dialog });
     tell('A dialog that was half made or half deleted has been removed.');
   }
+  if (removed === 0) return;
   const { freedBytes } = await store.prune();
   log.write('info', 'gave back what only they used', { freed_bytes: freedBytes });
+}
+
+/** No more than its first checkpoint, which nobody was told of. */
+async function isHalfMade(store: CheckpointStore, dialog: string): Promise<boolean> {
+  const tips = new Set((await store.branches(dialog)).values());
+  const [only] = tips;
+  if (only === undefined) return true;
+  // A commit that cannot be read is not one to throw away.
+  const commit = await store.readCommit(only).catch(() => undefined);
+  return tips.size === 1 && commit?.parents.length === 0;
 }
 
 /**

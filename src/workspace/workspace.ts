@@ -56,11 +56,9 @@ export function createWorkspace(deps: WorkspaceDeps) {
 
   function warnings(): string[] {
     const problems = settings.problems();
-    const rules = deps.ruleWarnings();
-    const { recovered } = history;
-    if (problems.length + rules.length + recovered.length === 0) return [];
-    const settingsSay = problems.map((problem) => `config.json: ${describeProblems([problem])}`);
-    return [...settingsSay, ...rules, ...recovered];
+    const others = [...deps.ruleWarnings(), ...history.recovered, ...history.warnings()];
+    if (problems.length + others.length === 0) return [];
+    return [...problems.map((problem) => `config.json: ${describeProblems([problem])}`), ...others];
   }
 
   return {

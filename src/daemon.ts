@@ -24,6 +24,7 @@ import { openLogFile } from './host/log-file.js';
 import { openSettingsFile } from './host/settings-file.js';
 import { memorySampler } from './host/memory.js';
 import { replaceFile } from './host/small-files.js';
+import { bindState } from './host/root-binding.js';
 import { protectSocket, takeSocketPlace } from './host/socket-place.js';
 import { prepareStateFolder, type StatePaths } from './host/state-folder.js';
 import { holdState, watchState } from './host/state-watch.js';
@@ -41,6 +42,8 @@ export interface DaemonOptions {
   readonly root: string;
   /** Accept a broad root, or one that belongs to somebody else. */
   readonly force?: boolean;
+  /** Take over a state folder that was made for another root: a copy, or a moved project. */
+  readonly rebind?: boolean;
   readonly limits?: Partial<WireLimits>;
   /** The user's mask for new files, when this process has another one. */
   readonly umask?: number;
@@ -69,6 +72,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   if (lock === undefined) throw alreadyRunning(root, readDaemonFile(paths.daemon));
   teardown.add('lock', () => lock.release());
   try {
+    bindState(paths, root, options.rebind ?? false);
     return await build({ options, root, paths, teardown });
   } catch (error) {
     await teardown.run(() => undefined);

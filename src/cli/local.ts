@@ -15,7 +15,7 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
   {
     command: 'start',
     summary: 'Starts the daemon for this project, in the background unless --foreground.',
-    usage: '[--foreground] [--force]',
+    usage: '[--foreground] [--force] [--rebind]',
     load: async () => (await import('./commands/start.js')).start,
   },
   {

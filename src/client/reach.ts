@@ -20,6 +20,8 @@ export interface ReachOptions {
   readonly startFrom?: Environment | undefined;
   /** Accept a broad root or somebody else's. */
   readonly force?: boolean;
+  /** Take over the state of another root. */
+  readonly rebind?: boolean;
   readonly onEvent?: (event: StreamedEvent) => void;
 }
 

@@ -14,9 +14,15 @@ type Report = { readonly ready: true } | { readonly error: WireError };
  */
 const V8_FLAGS = ['--no-memory-reducer', '--max-semi-space-size=8'];
 
+interface SpawnOptions {
+  readonly root: string;
+  readonly force?: boolean;
+  readonly rebind?: boolean;
+}
+
 /** Starts a daemon of its own session; answers what it reports, nothing when it died before. */
 export async function spawnDaemon(
-  { root, force }: { readonly root: string; readonly force?: boolean },
+  { root, force, rebind }: SpawnOptions,
   from: Environment,
 ): Promise<Report | undefined> {
   const entry = fileURLToPath(new URL('../cli/main.js', import.meta.url));
@@ -27,6 +33,7 @@ export async function spawnDaemon(
     '--root',
     root,
     ...(force ? ['--force'] : []),
+    ...(rebind ? ['--rebind'] : []),
   ];
   const nothing = openSync(devNull, 'r+');
   const child = spawn(process.execPath, [...V8_FLAGS, entry, ...flags], {

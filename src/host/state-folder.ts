@@ -8,6 +8,8 @@ export interface StatePaths {
   readonly state: string;
   readonly run: string;
   readonly config: string;
+  /** Says which root the state was made for. */
+  readonly binding: string;
   readonly daemon: string;
   readonly token: string;
   readonly log: string;
@@ -23,6 +25,7 @@ export function statePaths(root: string): StatePaths {
     state,
     run,
     config: join(state, 'config.json'),
+    binding: join(state, 'root.json'),
     daemon: join(run, 'daemon.json'),
     token: join(run, 'token'),
     log: join(run, 'daemon.log'),

@@ -447,19 +447,78 @@ describe('a restore', () => {
 });
 
 describe('a store that is not its root\u2019s own', () => {
-  it.todo('53: a copied state folder is refused: the root it belongs to is not recorded yet');
-
-  it('a copied project keeps its own history and leaves the first alone', async () => {
+  /** A project with a checkpoint, copied with everything in it. */
+  async function copied(filter: (path: string) => boolean = () => true) {
     const work = await Work.start(newProject());
     await work.fresh({ a: '0' });
     const { commit_id: commit } = await work.save('kept');
     await work.project.cli(['stop']);
     const project = newProject((folder) => join(folder, 'copy'));
-    cpSync(work.root, project.root, { recursive: true, filter: (path) => !path.endsWith('/run') });
-    const copy = await Work.start(project);
+    cpSync(work.root, project.root, { recursive: true, filter });
+    return { work, commit, project };
+  }
+
+  it('53: a copied state folder is refused, and nothing in it changes', async () => {
+    const { work, commit, project } = await copied();
+    writeFileSync(join(project.root, 'a'), 'in the copy');
+    const ledger = readFileSync(project.path('ledger/events.jsonl'), 'utf8');
+    for (const command of [
+      ['start'],
+      ['status'],
+      ['restore', commit],
+      ['undo'],
+      ['message', 'x'],
+    ]) {
+      const { code, stderr } = await project.cli(command);
+      expect(code).toBe(77);
+      expect(stderr).toContain(`belongs to ${work.root}`);
+      expect(stderr).toContain('smithyd start --rebind');
+    }
+    const answer = await project.cli(['--json', 'status']);
+    expect(JSON.parse(answer.stderr)).toMatchObject({
+      error: { code: 'FORBIDDEN', bound_to: work.root, is_copy: true },
+    });
+    expect(readFileSync(project.path('ledger/events.jsonl'), 'utf8')).toBe(ledger);
+    expect(readFileSync(join(project.root, 'a'), 'utf8')).toBe('in the copy');
+    expect((await work.project.cli(['status'])).code).toBe(0);
+  });
+
+  it('53: while the daemon of the original runs, its copy does not talk to it', async () => {
+    const { work, project } = await copied();
+    await work.project.startDaemon();
+    cpSync(work.project.path('run'), project.path('run'), {
+      recursive: true,
+      force: true,
+      filter: (path) => !path.endsWith('.sock'),
+    });
+    const { code, stderr } = await project.cli(['checkpoint', '-m', 'x']);
+    expect([code, stderr]).toEqual([77, expect.stringContaining('belongs to')]);
+  });
+
+  it('52: a moved project is refused, and goes on where it was when that is asked for', async () => {
+    const { work, commit, project } = await copied();
+    rmSync(work.root, { recursive: true });
+    const { code, stderr } = await project.cli(['log']);
+    expect([code, stderr]).toEqual([77, expect.stringContaining('moved')]);
+    await project.json(['start', '--rebind']);
+    const moved = new Work(project, await project.socket());
+    expect((await moved.log())[0]?.commit_id).toBe(commit);
+    await project.cli(['stop']);
+    // Asked for once, it stays so.
+    expect((await project.cli(['log'])).code).toBe(0);
+  });
+
+  it('53: a copy made a project of its own has the history and leaves the first alone', async () => {
+    const { work, commit, project } = await copied((path) => !path.endsWith('/run'));
+    await project.json(['start', '--rebind']);
+    const copy = new Work(project, await project.socket());
     copy.put({ a: 'in the copy' });
     await copy.restore(commit);
     expect(copy.read('a')).toBe('0');
     expect(work.read('a')).toBe('0');
+    copy.put({ a: 'again' });
+    await copy.save('only here');
+    const first = await Work.start(work.project);
+    expect((await first.log()).map(({ message }) => message)).not.toContain('only here');
   });
 });

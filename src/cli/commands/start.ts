@@ -12,28 +12,32 @@ import { printable, printableJson } from '../text.js';
 const REPORT = 3;
 /** Draining has its own deadline; beyond this something hangs and must not keep the lock. */
 const LAST_RESORT_MS = 10_000;
+const FLAGS: readonly string[] = ['--foreground', '--report', '--rebind'];
 
 export async function start(globals: GlobalFlags, words: readonly string[]): Promise<number> {
-  const unknown = words.find((word) => word !== '--foreground' && word !== '--report');
+  const unknown = words.find((word) => !FLAGS.includes(word));
   if (unknown !== undefined) {
     throw new SmithyError('INVALID_PARAMS', `start does not know ${unknown}.`, {
       hint: 'See `smithyd start --help`.',
     });
   }
   const root = findRoot(globals.root, process.cwd());
-  if (words.includes('--report')) return reporting(() => foreground(root, globals, true));
-  if (words.includes('--foreground')) return foreground(root, globals, false);
+  const wanted = { root, force: globals.force, rebind: words.includes('--rebind') };
+  if (words.includes('--report')) return reporting(() => foreground(wanted, true));
+  if (words.includes('--foreground')) return foreground(wanted, false);
   if (!globals.force) requireSensibleRoot(root);
-  return background(root, globals);
+  return background(wanted, globals);
 }
 
-async function background(root: string, globals: GlobalFlags): Promise<number> {
-  const { force } = globals;
-  const { wire, daemon, started } = await reachDaemon({
-    root,
-    startFrom: processEnvironment,
-    force,
-  });
+interface Wanted {
+  readonly root: string;
+  readonly force: boolean;
+  readonly rebind: boolean;
+}
+
+async function background(wanted: Wanted, globals: GlobalFlags): Promise<number> {
+  const { root } = wanted;
+  const { wire, daemon, started } = await reachDaemon({ ...wanted, startFrom: processEnvironment });
   wire.close();
   if (globals.json) {
     process.stdout.write(printableJson({ ...daemon, started }));
@@ -44,13 +48,14 @@ async function background(root: string, globals: GlobalFlags): Promise<number> {
   return 0;
 }
 
-async function foreground(root: string, globals: GlobalFlags, reports: boolean): Promise<number> {
+async function foreground(wanted: Wanted, reports: boolean): Promise<number> {
+  const { root } = wanted;
   const umask = process.umask(0o077);
   dropUnsafeEnvironment(root);
   // V8 would wake an idle process for minutes to give a little memory back; idle means idle.
   setFlagsFromString('--no-memory-reducer');
   const { startDaemon } = await import('../../daemon.js');
-  const daemon = await startDaemon({ root, force: globals.force, umask });
+  const daemon = await startDaemon({ ...wanted, umask });
   if (reports) report({ ready: true });
   else process.stdout.write(`Watching ${printable(root)}; stop with Ctrl-C or \`smithyd stop\`.\n`);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

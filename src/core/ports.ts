@@ -16,6 +16,7 @@ export interface Log {
 
 /** The project's `config.json`. */
 export interface SettingsFile {
+  readonly path: string;
   /** The parsed file; `{}` when there is none, undefined when it is no JSON. */
   read(): unknown;
   /** Replaces the file, durably. */

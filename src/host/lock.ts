@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import Database from 'libsql';
 
 /** Held as long as this process lives and does not release it. */
@@ -21,6 +22,21 @@ export function tryLock(path: string): ProcessLock | undefined {
     throw error;
   }
   return { release: () => database.close() };
+}
+
+/** Whether somebody holds the lock; asks without taking it, so that nobody is kept from it. */
+export function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const database = new Database(path, { timeout: 0, readonly: true });
+  try {
+    database.exec('SELECT count(*) FROM sqlite_master');
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
+  } finally {
+    database.close();
+  }
 }
 
 function isBusy(error: unknown): boolean {

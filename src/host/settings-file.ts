@@ -3,6 +3,7 @@ import { readSmallFile, replaceFile } from './small-files.js';
 
 export function openSettingsFile(path: string): SettingsFile {
   return {
+    path,
     read() {
       try {
         const text = readSmallFile(path);

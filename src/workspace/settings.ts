@@ -1,7 +1,8 @@
 import type { Config } from '../core/config.js';
+import { SmithyError } from '../core/errors.js';
 import type { SettingsFile } from '../core/ports.js';
 import type { Problem } from '../core/schema-problems.js';
-import { readSettings, updateSettings, type RawSettings } from '../core/settings.js';
+import { isRecord, readSettings, updateSettings, type RawSettings } from '../core/settings.js';
 import type { EventStream } from './event-stream.js';
 import { createQueue } from '../core/queue.js';
 
@@ -37,7 +38,10 @@ export function createSettings(file: SettingsFile, events: EventStream): LiveSet
     problems: () => settings.problems,
     update: (patch) =>
       queue.run(() => {
-        const next = updateSettings(settings.raw, patch);
+        // As it is now: somebody may have edited it a moment ago.
+        const present = file.read();
+        if (!isRecord(present)) throw unreadable(file.path);
+        const next = updateSettings(present, patch);
         // Durable first: an answer must not name a setting that a crash takes back.
         file.write(next.raw);
         return adopt(next);
@@ -45,6 +49,15 @@ export function createSettings(file: SettingsFile, events: EventStream): LiveSet
     reload: () => queue.run(() => adopt(readSettings(file.read()))),
     onChange: (apply) => void appliers.push(apply),
   };
+}
+
+/** What a person wrote there is theirs to mend; a new file in its place would be their loss. */
+function unreadable(path: string): SmithyError {
+  const message = `${path} does not hold a JSON object; nothing was changed.`;
+  return new SmithyError('STORE_CORRUPT', message, {
+    hint: 'Mend config.json by hand, or move it away, and try again.',
+    data: { path },
+  });
 }
 
 function changedKeys(before: Config, after: Config): string[] {

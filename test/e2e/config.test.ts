@@ -128,6 +128,29 @@ describe('a config.json written by hand', () => {
     expect(config.http).toEqual({ enabled: true, port: 0 });
   });
 
+  it.each([
+    ['no JSON', '{"exclude": ["secret/"],}\n'],
+    ['no object', '["secret/"]'],
+    ['nothing', ''],
+  ])('that holds %s is not overwritten by a change of a setting', async (_, content) => {
+    const project = withFile(content);
+    await project.startDaemon();
+    const socket = await project.socket();
+    await socket.call('subscribe');
+    const before = (await socket.call('get_config')).result;
+    const { error } = await socket.call('update_config', { maxCheckpointAge: 8 });
+    expect(error?.data).toMatchObject({ code: 'STORE_CORRUPT', path: project.path('config.json') });
+    expect(error?.data['hint']).toContain('config.json');
+    expect(readFileSync(project.path('config.json'), 'utf8')).toBe(content);
+    expect((await socket.call('get_config')).result).toEqual(before);
+    const { code, stderr } = await project.cli(['config', 'set', 'maxCheckpointAge', '9']);
+    expect([code, stderr]).toEqual([74, expect.stringContaining('config.json')]);
+    expect(socket.received.map(({ event }) => event?.['type'])).not.toContain('config_changed');
+    writeFileSync(project.path('config.json'), '{"maxFileBytes": 5}');
+    const { result } = await socket.call('update_config', { maxCheckpointAge: 10 });
+    expect(result).toMatchObject({ maxFileBytes: 5, maxCheckpointAge: 10 });
+  });
+
   it('stops being reported once it is mended', async () => {
     const project = withFile('{');
     expect((await project.status()).warnings).not.toEqual([]);

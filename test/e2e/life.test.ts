@@ -156,6 +156,27 @@ describe('stopping the daemon', () => {
     expect(existsSync(project.path())).toBe(false);
   });
 
+  it('waits for one that still finishes what is under way', async () => {
+    const project = newProject(below);
+    const git = slowGit(project.folder);
+    const { pid } = await project.startDaemon({
+      env: { PATH: `${git}:${process.env['PATH'] ?? ''}` },
+    });
+    const asking = await project.socket();
+    asking.send(request('slow', 'doctor'));
+    await until('git is being asked', () => existsSync(join(git, 'asked')));
+    signal(pid, 'SIGTERM');
+    await until('stopping has begun', () => !existsSync(project.path('run/daemon.json')));
+    // It gives git up after its own time-out: `go` never comes.
+    expect(await project.cli(['stop'])).toEqual({
+      code: 0,
+      stdout: `The daemon stopped for ${project.root}.\n`,
+      stderr: '',
+    });
+    await until('the process is gone', () => !isAlive(pid));
+    expect(await project.json(['stop'])).toEqual({ stopped: false });
+  });
+
   it('is no error for those who ask while it stops already', async () => {
     const project = newProject();
     const { pid, socket } = await project.startDaemon();

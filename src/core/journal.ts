@@ -97,6 +97,11 @@ export interface Journal {
    * @throws SmithyError STORAGE_IO or STORAGE_FULL; one thrown by `entries` rises as it is.
    */
   rebuild(dialog: string, entries: Iterable<JournalFacts>): void;
+  /**
+   * Why the database is not what all of the dialog's `entries` make, in ledger order; undefined when
+   * it is. A damaged one is set aside on the way, as by any other look at it.
+   */
+  whyDifferent(dialog: string, entries: Iterable<JournalFacts>): string | undefined;
   /** Closes the dialog's database and forgets about it. Deleting the files is the caller's. */
   forget(dialog: string): void;
   close(): void;

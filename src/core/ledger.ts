@@ -110,6 +110,14 @@ export interface RecoveryReport {
   readonly damageCount: number;
 }
 
+/** What another look at the file found. */
+export interface LedgerCheck {
+  readonly events: number;
+  /** At most the first hundred; `damageCount` counts them all. */
+  readonly damage: readonly LedgerDamage[];
+  readonly damageCount: number;
+}
+
 export interface LedgerHead {
   /** 0 in an empty ledger. */
   readonly seq: number;
@@ -141,6 +149,8 @@ export interface Ledger {
   head(): LedgerHead;
   /** Oldest first. Damaged lines are left out: the report of `open()` names them. */
   read(query: LedgerQuery): Promise<LedgerEntry[]>;
+  /** Reads the whole file again and checks every line of it; changes nothing. */
+  verify(): Promise<LedgerCheck>;
   stats(): { readonly events: number; readonly bytes: number };
   /** Waits for appends under way. */
   close(): Promise<void>;

@@ -100,6 +100,11 @@ export interface StoreReport {
   readonly foreign: readonly string[];
 }
 
+export interface StoreCheck {
+  /** What git said, at most the first few; empty when all is well. */
+  readonly problems: readonly string[];
+}
+
 export interface AdoptedDialog {
   readonly main: CommitId;
   /** Everything that can be gone back to, oldest first; `main` is among them. */
@@ -177,6 +182,8 @@ export interface CheckpointStore {
   seedFrom(gitDir: string, hashes: readonly Hash[]): Promise<ReadonlySet<Hash>>;
 
   sizes(): StoreSizes;
+  /** Reads every object and follows every branch; who asks meanwhile gets the same answer. */
+  check(onProgress: (percent: number) => void): Promise<StoreCheck>;
   /** Rolls small packs up into larger ones and sweeps leftovers. Never removes an object. */
   maintain(): Promise<{ readonly packsBefore: number; readonly packsAfter: number }>;
   /** Removes what neither a branch nor `pinned()` reaches. Writers wait for its beginning and end. */

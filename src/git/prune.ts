@@ -73,13 +73,19 @@ export async function prune(deps: PruneDeps, options: PruneOptions): Promise<num
 }
 
 async function rootsOf({ layout, pinned, has }: PruneDeps): Promise<Roots> {
-  const tips: Hash[] = [];
-  for (const dialog of await ownDialogs(layout)) {
-    for (const id of (await readBranches(layout, dialog)).values()) tips.push(id as string as Hash);
-  }
+  const tips = [...(await allTips(layout))].map((id) => id as string as Hash);
   // A branch that somebody made by hand may name a commit that is not among our objects.
   const commits = [...(await has(tips))].map((id) => id as string as CommitId);
   return { commits: new Set(commits), blobs: await pinned() };
+}
+
+/** Where every branch of ours is. */
+export async function allTips(layout: Layout): Promise<Set<CommitId>> {
+  const tips = new Set<CommitId>();
+  for (const dialog of await ownDialogs(layout)) {
+    for (const id of (await readBranches(layout, dialog)).values()) tips.add(id);
+  }
+  return tips;
 }
 
 interface Selection {

@@ -11,6 +11,7 @@ import type {
   StoreReport,
 } from '../core/store.js';
 import { createAcknowledged } from './acknowledged.js';
+import { createChecks } from './check.js';
 import { busy, closed, diskFailure, noBlob } from './failures.js';
 import { flush } from './files.js';
 import { createHistory } from './history.js';
@@ -91,6 +92,13 @@ export function createStore(options: StoreOptions): CheckpointStore {
   /** Copied from the user's objects, and no commit names them yet. */
   const seeded = new Set<Hash>();
 
+  const checks = createChecks({
+    git,
+    layout,
+    packs,
+    isQuiet: async () => upkeep?.done.catch(() => undefined),
+  });
+
   async function open(): Promise<StoreReport> {
     await close();
     const mended: string[] = [];
@@ -113,6 +121,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
 
   async function close(): Promise<void> {
     isClosed = true;
+    await checks.stop();
     upkeep?.stop.abort();
     await upkeep?.done.catch(() => undefined);
     await writing.run(async () => packs.admit(await importer.finish()));
@@ -341,6 +350,8 @@ export function createStore(options: StoreOptions): CheckpointStore {
       }),
 
     sizes: () => packs.sizes(),
+
+    check: (onProgress) => checks.check(onProgress),
 
     async maintain() {
       if (upkeep !== undefined) throw busy();

@@ -1,11 +1,12 @@
 import { SmithyError } from '../core/errors.js';
 import type { Journal, JournalFacts, RebuildReason } from '../core/journal.js';
 import type { Log } from '../core/ports.js';
-import { readMessage, readMessages, readMeta, take } from './content.js';
+import { readMessage, readMessages, readMeta, take, type Meta } from './content.js';
 import { Damage, isDamage, rebuildDue, toSmithyError } from './faults.js';
 import { journalPath, removeFile, setAside } from './files.js';
 import { OpenJournals } from './open-journals.js';
-import type { Slot } from './slot.js';
+import { Slot } from './slot.js';
+import { whyUnsound } from './soundness.js';
 
 export interface JournalDeps {
   readonly stateDir: string;
@@ -145,6 +146,20 @@ export function createJournal(deps: JournalDeps): Journal {
         throw toSmithyError(error, dialog);
       }
     },
+    whyDifferent(dialog, entries) {
+      if (due.has(dialog)) return 'it is to be made again';
+      try {
+        const found = read(dialog, (slot) => whyUnsound(slot, true) ?? countOf(slot));
+        if (found === undefined) return 'there is none';
+        if (typeof found === 'string') return found;
+        const { lastSeq, digest } = expected(dialog, entries);
+        return found.lastSeq === lastSeq && found.digest === digest
+          ? undefined
+          : 'it does not hold what the ledger says';
+      } catch (error) {
+        return messageOf(error);
+      }
+    },
     forget(dialog) {
       journals.release(dialog);
       due.delete(dialog);
@@ -154,6 +169,26 @@ export function createJournal(deps: JournalDeps): Journal {
       journals.close();
     },
   };
+}
+
+/** What a journal of these entries would say of itself, made in memory. */
+function expected(dialog: string, entries: Iterable<JournalFacts>): Meta {
+  const slot = new Slot();
+  try {
+    slot.attach(':memory:');
+    slot.create();
+    let meta = countOf(slot);
+    slot.transact(() => {
+      for (const facts of entries) meta = take(slot, meta, { dialog, facts });
+    });
+    return meta;
+  } finally {
+    if (slot.detach()) slot.close();
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function countOf(slot: Slot) {

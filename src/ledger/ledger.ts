@@ -4,6 +4,8 @@ import { SmithyError } from '../core/errors.js';
 import {
   NewEvent,
   type Ledger,
+  type LedgerCheck,
+  type LedgerDamage,
   type LedgerEntry,
   type LedgerHead,
   type LedgerQuery,
@@ -182,6 +184,24 @@ export function createLedger(options: LedgerOptions): Ledger {
     return entries;
   }
 
+  async function verify(): Promise<LedgerCheck> {
+    if (file === undefined) throw failure('verify', new Error('the ledger is not open'));
+    const end = size;
+    const { seq, hash } = head;
+    const found = await scan(file, end);
+    const { events: count, damage, damageCount } = found;
+    const isWhole = found.goodBytes === end && found.head.seq === seq && found.head.hash === hash;
+    if (isWhole) return { events: count, damage, damageCount };
+    const detail = 'the end is not what was written';
+    const cut: LedgerDamage = {
+      kind: 'bad_line',
+      line: count + 1,
+      offset: found.goodBytes,
+      detail,
+    };
+    return { events: count, damage: [...damage, cut], damageCount: damageCount + 1 };
+  }
+
   async function close(): Promise<void> {
     await writing;
     const closing = file;
@@ -189,7 +209,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     await closing?.close();
   }
 
-  return { open, append, head: () => head, read, stats: () => ({ events, bytes: size }), close };
+  const stats = () => ({ events, bytes: size });
+  return { open, append, head: () => head, read, verify, stats, close };
 }
 
 const LINE_END = Buffer.from('\n');

@@ -13,6 +13,7 @@ import { Diffs } from './diffs.js';
 import { EditBook } from './edit-book.js';
 import { EditEnds } from './edit-ends.js';
 import { Edits } from './edits.js';
+import { Examination } from './examination.js';
 import { explainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
 import { createMending } from './mending.js';
@@ -101,6 +102,13 @@ export function createHistory(deps: WorkspaceDeps) {
     isEdited: () => edits.open > 0,
   });
   let notMigrated: readonly string[] = [];
+  let unread: string | undefined = 'what was saved is still being read; ask again in a moment';
+  const examination = new Examination({
+    ...shared,
+    projection,
+    unread: () => unread,
+    warnings: () => notMigrated,
+  });
   const sessions = new Sessions({ ...shared, dialogs, checkpoints, diffs, restores });
   const blame = new Blame(shared);
   const milestones = new Milestones({ ...shared, version: identity.version });
@@ -173,6 +181,16 @@ export function createHistory(deps: WorkspaceDeps) {
     void leaveLater(await leaveEdits(left));
   }
 
+  async function opening(): Promise<void> {
+    try {
+      await open();
+      unread = undefined;
+    } catch (error) {
+      unread = `what was saved cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+      throw error;
+    }
+  }
+
   /** In turns of their own, after the one that opened everything. */
   async function leaveLater(left: readonly OpenEdit[]): Promise<void> {
     for (const edit of left) {
@@ -195,13 +213,13 @@ export function createHistory(deps: WorkspaceDeps) {
     /** What the start found cut off, and what became of it. */
     recovered: recovered as readonly string[],
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
-    ...{ milestones, fileCheckpoints },
+    ...{ milestones, fileCheckpoints, examination },
 
     /** What an older program left and could not be taken over, one sentence each. */
     warnings: (): readonly string[] => notMigrated,
 
     /** Reads the ledger and mends what a crash left. Verbs may be called when it is done. */
-    open: (): Promise<void> => queue.open(open),
+    open: (): Promise<void> => queue.open(opening),
 
     close: (): void => {
       edits.close();

@@ -108,7 +108,7 @@ export class Projection {
     );
     for (const { id } of stale) {
       try {
-        journal.rebuild(id, await this.#history(id));
+        journal.rebuild(id, await this.facts(id));
       } catch (error) {
         log.write('warn', 'a journal could not be rebuilt', { dialog: id, error: String(error) });
       }
@@ -127,7 +127,8 @@ export class Projection {
     return journal.findMessage(dialog, id);
   }
 
-  async #history(dialog: DialogId): Promise<JournalFacts[]> {
+  /** Everything the ledger says of a dialog, for its journal. */
+  async facts(dialog: DialogId): Promise<JournalFacts[]> {
     const facts: JournalFacts[] = [];
     let state: DialogState | undefined;
     for (let after = 0; ;) {

@@ -94,7 +94,8 @@ export function createWorkspace(deps: WorkspaceDeps) {
       }),
 
     async doctor(repair: boolean): Promise<{ ok: boolean; checks: Check[] }> {
-      const checks = [...(await deps.diagnostics.run(repair)), configCheck(), watchCheck()];
+      const machine = [...(await deps.diagnostics.run(repair)), configCheck(), watchCheck()];
+      const checks = [...machine, ...(await history.examination.run(repair))];
       return { ok: checks.every((check) => check.ok), checks };
     },
 

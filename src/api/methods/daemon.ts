@@ -118,7 +118,8 @@ export const subscribe = method({
 
 export const doctor = method({
   name: 'doctor',
-  summary: 'Checks the state folder, the tools and the settings, and mends what can be mended.',
+  summary:
+    'Checks the state folder, the tools, the settings and all that was saved, and mends what it can.',
   effect: 'write',
   on: ['socket', 'http', 'cli'],
   input: z.strictObject({ repair: z.boolean().optional().describe('Mend what can be mended.') }),

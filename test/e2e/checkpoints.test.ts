@@ -619,8 +619,37 @@ describe('what is left out', () => {
     expect(work.read('data.bin')).toBe('changed while ignored');
   });
 
-  // The rules leave the user's index out of the matter: an ignored file is ignored, tracked or not.
-  it.todo('37: a force-tracked file inside an ignored directory is captured');
+  it('37: a file inside an ignored directory that `include` names is captured and restored', async () => {
+    const work = shared();
+    await work.fresh({ '.gitignore': 'out/\n', 'out/kept/a': '0', 'out/other': 'x', b: 'b' });
+    await work.call('update_config', { include: ['out/kept/a'] });
+    try {
+      const { commit_id: commit } = await work.save();
+      expect(Object.keys(await work.tree(commit))).toEqual(['.gitignore', 'b', 'out/kept/a']);
+      work.put({ 'out/kept/a': '1', 'out/other': 'y' });
+      const { changed } = await work.save();
+      expect(changed).toEqual({ ...NONE, modified: 1 });
+      await work.restore(commit);
+      expect([work.read('out/kept/a'), work.read('out/other')]).toEqual(['0', 'y']);
+    } finally {
+      await work.call('update_config', { include: [] });
+    }
+  });
+
+  it('37: the user\u2019s index has no say: an ignored file stays out though git tracks it', async () => {
+    const work = shared();
+    const files = { '.gitignore': 'out/\n', 'out/forced': '0', b: 'b' };
+    const { initial_checkpoint: initial } = await work.fresh(files);
+    git(work.root, ['init', '-q']);
+    git(work.root, ['add', '-f', 'out/forced', 'b']);
+    const index = readFileSync(work.at('.git/index'));
+    work.put({ 'out/forced': '1', b: 'c' });
+    const { commit_id: commit } = await work.save();
+    expect(Object.keys(await work.tree(commit))).toEqual(['.gitignore', 'b']);
+    await work.restore(initial);
+    expect([work.read('out/forced'), work.read('b')]).toEqual(['1', 'b']);
+    expect(readFileSync(work.at('.git/index')).equals(index)).toBe(true);
+  });
 
   it('42: secrets stay out unless they are named', async () => {
     const work = shared();

@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { SmithyError } from '../core/errors.js';
+import type { FileChange } from '../core/store.js';
 import { full } from './failures.js';
 
 export interface SpaceDeps {
@@ -34,4 +35,9 @@ export function createSpace({ folder, limitBytes, usedBytes }: SpaceDeps) {
       requireFree(incoming);
     },
   };
+}
+
+/** What changes will add at most. */
+export function bytesOf(changes: readonly FileChange[]): number {
+  return changes.reduce((sum, one) => sum + ('size' in one ? one.size : 0), 0);
 }

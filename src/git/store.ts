@@ -44,23 +44,10 @@ import {
 } from './refs.js';
 import { createGit } from './run.js';
 import { seed } from './seed.js';
-import { createSpace } from './space.js';
+import { bytesOf, createSpace } from './space.js';
+import type { StoreOptions } from './store-options.js';
 import { streamBlob } from './stream-blob.js';
 import { setAsideTorn } from './torn.js';
-
-export interface StoreOptions {
-  /** The project's `.agentsmithy`. */
-  readonly state: string;
-  /** Absolute path of git, and the allow-listed environment for it. */
-  readonly git: string;
-  readonly environment: Readonly<Record<string, string>>;
-  /** Ceiling of the store on disk; asked before every write. */
-  readonly limitBytes?: () => number;
-  /** Blobs that must stay though no branch reaches them: ledger entries, pre-images, open work. */
-  readonly pinned?: () => Iterable<Hash> | Promise<Iterable<Hash>>;
-  /** How packs reach the disk; a test makes it fail. */
-  readonly flush?: (path: string) => Promise<void>;
-}
 
 const REPACK_MS = 30 * 60_000;
 
@@ -361,8 +348,4 @@ export function createStore(options: StoreOptions): CheckpointStore {
     },
     prune,
   };
-}
-
-function bytesOf(changes: readonly FileChange[]): number {
-  return changes.reduce((sum, one) => sum + ('size' in one ? one.size : 0), 0);
 }

@@ -7,7 +7,8 @@ import { afterEach, expect } from '@jest/globals';
 import type { CommitId, Hash, Path } from '../../src/core/model.js';
 import type { CheckpointStore, CommitRequest, FileChange } from '../../src/core/store.js';
 import type { FileMode } from '../../src/core/watching.js';
-import { createStore, type StoreOptions } from '../../src/git/store.js';
+import type { StoreOptions } from '../../src/git/store-options.js';
+import { createStore } from '../../src/git/store.js';
 
 export const DIALOG = '01JCTESTDIALOG000000000001';
 export const OTHER = '01JCTESTDIALOG000000000002';

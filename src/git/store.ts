@@ -149,7 +149,8 @@ export function createStore(options: StoreOptions): CheckpointStore {
     const { dialog, branch, expected, parents, base } = request;
     requireSpace(bytesOf(changes));
     await requirePresent(changes);
-    const tree = base === (parents[0] ?? null) || base === null ? undefined : await treeOf(base);
+    const isParent = base === (parents[0] ?? null) || base === null;
+    const tree = isParent ? undefined : (await history.readCommit(base)).tree;
     const [held, written] = await Promise.allSettled([
       holdBranch(layout, dialog, { branch, expected }),
       retried(() => importer.commit(request, changes, tree)),
@@ -178,8 +179,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
     });
     return id;
   }
-
-  const treeOf = async (id: CommitId): Promise<string> => (await history.readCommit(id)).tree;
 
   /** A child that was killed says nothing about the work it was doing. */
   async function retried<T>(work: () => Promise<T>): Promise<T> {

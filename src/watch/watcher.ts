@@ -150,12 +150,7 @@ class ProjectWatcher implements Watcher {
   }
 
   skipped(limit = 1_000): SkippedEntry[] {
-    const found: SkippedEntry[] = [];
-    for (const [path, reason] of this.#surveyor.tree.skipped) {
-      if (found.length >= limit) break;
-      found.push({ path, reason });
-    }
-    return found;
+    return this.#surveyor.tree.firstSkipped(limit);
   }
 
   health(): WatchHealth {

@@ -1,7 +1,13 @@
 import type { Hash, Path } from '../../core/model.js';
 import type { Stamp } from '../../core/stamp.js';
 import type { FolderRules } from '../../core/tracking.js';
-import type { FileMode, FileState, KnownEntry, SkipReason } from '../../core/watching.js';
+import type {
+  FileMode,
+  FileState,
+  KnownEntry,
+  SkippedEntry,
+  SkipReason,
+} from '../../core/watching.js';
 import type { Visit } from '../scan/visit.js';
 
 const TYPE = 0o170000;
@@ -109,6 +115,15 @@ export class KnownTree {
     entry.skip = reason;
     if (reason === undefined) this.skipped.delete(path);
     else this.skipped.set(path, reason);
+  }
+
+  firstSkipped(limit: number): SkippedEntry[] {
+    const found: SkippedEntry[] = [];
+    for (const [path, reason] of this.skipped) {
+      if (found.length >= limit) break;
+      found.push({ path, reason });
+    }
+    return found;
   }
 
   setOddNames(folder: Folder, names: readonly string[]): void {

@@ -79,12 +79,8 @@ export function createStore(options: StoreOptions): CheckpointStore {
   /** Copied from the user's objects, and no commit names them yet. */
   const seeded = new Set<Hash>();
 
-  const checks = createChecks({
-    git,
-    layout,
-    packs,
-    isQuiet: async () => upkeep?.done.catch(() => undefined),
-  });
+  const isQuiet = async () => upkeep?.done.catch(() => undefined);
+  const checks = createChecks({ git, layout, packs, isQuiet });
 
   async function open(): Promise<StoreReport> {
     await close();

@@ -145,8 +145,10 @@ export async function editWalk({ root, seed, steps, cli, env, tell = () => undef
       note('write', path);
       put(path, { ...state, lines: next });
     }
+    const isNew = model.at(path) === null;
     model.change(path, { ...state, lines: next });
-    await settle();
+    // A file that comes and goes between two looks was never there.
+    await settle(isNew);
   }
 
   async function remove() {

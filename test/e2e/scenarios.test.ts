@@ -139,6 +139,12 @@ describe('a project that was moved', () => {
     // Somebody else's folder where it was: nothing may be written there.
     mkdirSync(project.root);
     writeFileSync(join(project.root, 'a'), 'not ours');
+    const refused = await moved.cli(['start']);
+    expect({ code: refused.code, hint: refused.stderr.includes('--rebind') }).toEqual({
+      code: 77,
+      hint: true,
+    });
+    await moved.json(['start', '--rebind']);
     const there = await Work.start(moved);
     expect((await there.log()).map(({ commit_id: id }) => id)).toContain(commit);
     const { restored } = await there.restore(commit);

@@ -279,6 +279,7 @@ describe('the daemon knows the project', () => {
     socket.send('{"jsonrpc":"2.0","id":"x","method":"known_files","params":{}}\n');
     await until('the daemon has ended', () => socket.isClosed);
     expect(changes(socket)).toEqual([]);
+    await project.cli(['--root', elsewhere, 'start', '--rebind']);
     const moved = await project.cli(['--root', elsewhere, '--json', 'files']);
     expect((JSON.parse(moved.stdout) as Known).files.map(({ path }) => path)).toEqual(['a']);
     await project.cli(['--root', elsewhere, 'stop']);

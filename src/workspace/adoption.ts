@@ -83,9 +83,15 @@ export function dialogVoice(dialog: DialogState, clock: Clock): Voice {
   return { by: `dialog:${dialog.id}`, author, ts, ...placeOf(dialog) };
 }
 
-/** The lines of files that we put in their place ourselves. */
-export function restoredLines(changes: readonly Span[], voice: Voice): NewEvent[] {
-  return summaryLines(toResults(changes), voice).map((line) => ({ ...line, restored: true }));
+/** The lines of files that we put back to what they were when the ledger was at `asOf`. */
+export function restoredLines(
+  changes: readonly Span[],
+  voice: Voice,
+  asOf: number | undefined,
+): NewEvent[] {
+  return summaryLines(toResults(changes), voice).map((line) => {
+    return { ...line, restored: true, ...(asOf === undefined ? {} : { as_of: asOf }) };
+  });
 }
 
 export function placeOf(dialog: DialogState): Place {

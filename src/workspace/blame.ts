@@ -12,6 +12,7 @@ import { steadily, type EditDeps } from './edit-deps.js';
 
 /** One change of a path, as the ledger tells it. */
 interface Version {
+  readonly seq: number;
   readonly before: Hash | null;
   readonly after: Hash | null;
   readonly author: Ascription;
@@ -20,6 +21,8 @@ interface Version {
    * and nothing came of it yet.
    */
   readonly how: 'changed' | 'restored' | 'noted';
+  /** Put back to what it was when the ledger was here. */
+  readonly asOf: number;
   /** What the file was under the name it had before. */
   readonly former?: readonly Version[];
 }
@@ -76,15 +79,17 @@ export class Blame {
   async #versions(path: Path, until: number): Promise<Version[]> {
     const seqs = this.#deps.editBook.linesOf(path).filter((seq) => seq < until);
     const found: Version[] = [];
-    /** Contents that were put back, and whose origin lies further back. */
-    const wanted = new Set<Hash | null>();
+    /** Contents that were put back, and how far back their origin lies. */
+    const wanted = new Map<Hash | null, number>();
     for (const seq of seqs.toReversed().slice(0, MOST_VERSIONS)) {
       const entry = await this.#deps.editBook.entry(seq);
       if (entry === undefined) continue;
       const version = await this.#version(entry, path);
       found.push(version);
-      if (version.how === 'restored') wanted.add(version.after);
-      else wanted.delete(version.after);
+      const { after, asOf } = version;
+      const since = wanted.get(after) ?? Infinity;
+      if (version.how === 'restored') wanted.set(after, Math.min(since, asOf));
+      else if (seq <= since) wanted.delete(after);
       // A file that was made here owes nothing to one that had its name before.
       const isOrigin = version.how === 'changed' && version.before === null;
       if (wanted.size === 0 && (isOrigin || version.former !== undefined)) break;
@@ -106,20 +111,17 @@ export class Blame {
   async #fold(versions: readonly Version[], base: Hash | null, read: Read): Promise<Text> {
     const [oldest] = versions;
     let text = await this.#first(oldest === undefined ? base : oldest.before, read);
-    const putBack = versions.filter(({ how }) => how === 'restored').map(({ after }) => after);
-    const wanted = new Set(putBack);
-    const seen = new Map<Hash | null, Text>();
+    const seen = new Seen(versions);
+    seen.add(0, text);
     const noted = new Map<Hash | null, Ascription>();
-    const see = (one: Text): Text => {
-      if (wanted.has(one.hash)) seen.set(one.hash, one);
-      return one;
-    };
-    for (const { before, after, author, how, former } of versions) {
+    for (const { seq, before, after, author, how, former, asOf } of versions) {
       if (former !== undefined) text = await this.#fold(former, before, read);
       const between = { hash: before, author: noted.get(before) ?? UNKNOWN };
-      const begun = see(await this.#step(text, between, read));
-      const earlier = how === 'restored' ? seen.get(after) : undefined;
-      const then = earlier ?? see(await this.#step(begun, { hash: after, author }, read));
+      const begun = await this.#step(text, between, read);
+      if (begun !== text) seen.add(seq, begun);
+      const earlier = how === 'restored' ? seen.at(after, asOf) : undefined;
+      const then = earlier ?? (await this.#step(begun, { hash: after, author }, read));
+      seen.add(seq, then);
       if (how !== 'noted') text = then;
       // What an edit found when it began; its own work under way is never what another found.
       else if (author.by === UNKNOWN.by) noted.set(after, author);
@@ -153,6 +155,25 @@ export class Blame {
   }
 }
 
+/** The texts that were put back later, each time they came to be. */
+class Seen {
+  readonly #texts = new Map<Hash | null, { readonly seq: number; readonly text: Text }[]>();
+
+  constructor(versions: readonly Version[]) {
+    for (const { how, after } of versions) if (how === 'restored') this.#texts.set(after, []);
+  }
+
+  add(seq: number, text: Text): void {
+    this.#texts.get(text.hash)?.push({ seq, text });
+  }
+
+  /** The same content may be by others at another time. */
+  at(hash: Hash | null, asOf: number): Text | undefined {
+    const texts = this.#texts.get(hash) ?? [];
+    return (texts.findLast(({ seq }) => seq <= asOf) ?? texts.at(-1))?.text;
+  }
+}
+
 function hunksBetween(text: TextDiff, a: Uint8Array | undefined, b: Uint8Array | undefined) {
   if (a === undefined || b === undefined) return undefined;
   const mode = '100644';
@@ -163,7 +184,10 @@ function hunksBetween(text: TextDiff, a: Uint8Array | undefined, b: Uint8Array |
 function toVersion(entry: LedgerEntry, path: Path): Version {
   const change = entry.changes.find((one) => one.path === path);
   const note = entry['edit'] as EditNote | undefined;
+  const asOf = entry['as_of'];
   return {
+    seq: entry.seq,
+    asOf: typeof asOf === 'number' ? asOf : Infinity,
     before: (change?.before ?? null) as Hash | null,
     after: (change?.after ?? null) as Hash | null,
     author: {

@@ -122,6 +122,11 @@ export class DialogBook {
     return this.#made.get(id) ?? [];
   }
 
+  /** Where in the ledger a checkpoint was made; undefined for a commit that is none. */
+  madeAt(id: DialogId, commit: CommitId): number | undefined {
+    return this.made(id).find((made) => made.commit === commit)?.seq;
+  }
+
   skippedAt(commit: string): readonly string[] {
     return this.#skipped.get(commit) ?? [];
   }

@@ -2,8 +2,7 @@ import type { OpenEdit, Span } from '../core/edits.js';
 import type { Path } from '../core/model.js';
 import { planRestore, type Step } from '../core/restore-plan.js';
 import { sameState } from '../core/watching.js';
-import { summaryLines } from './accounts.js';
-import { toResults } from '../core/file-results.js';
+import { restoredLines } from './adoption.js';
 import { stateOf, type KnownAt } from './claims.js';
 import type { EditNote, EditRecord } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
@@ -78,9 +77,8 @@ export class EditAborts {
       const voice = voiceOf(this.#deps, facts);
       const note = { id: facts.id, what: 'aborted' };
       const end = { ...voice, by: undefined, action_type: 'edit_aborted' as const, edit: note };
-      const lines = summaryLines(toResults(undone), voice).map((line) => {
-        return { ...line, restored: true };
-      });
+      const [first = 1] = record.lines;
+      const lines = restoredLines(undone, voice, first - 1);
       const skipped = others.map(({ path }) => ({ path, reason: 'changed_by_others' }));
       const answer = toAnswer(
         facts.id,

@@ -235,7 +235,11 @@ export class Restores {
           files: [...moved.restored, ...moved.deleted],
           counts: countsOf(moved),
         },
-        changes: restoredLines(moved.changes, dialogVoice(now, this.#deps.clock)),
+        changes: restoredLines(
+          moved.changes,
+          dialogVoice(now, this.#deps.clock),
+          book.madeAt(dialog.id, target.commit),
+        ),
       }),
     );
     this.done();

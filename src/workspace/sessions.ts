@@ -99,7 +99,8 @@ export class Sessions {
     const session = nextSessionName(dialog);
     await store.setBranches(dialog.id, [{ name: session, to: dialog.approved, expected: null }]);
     const fact = { what: 'reset', tip: dialog.approved, session } as const;
-    const lines = restoredLines(moved.changes, dialogVoice(dialog, clock));
+    const asOf = book.madeAt(dialog.id, dialog.approved);
+    const lines = restoredLines(moved.changes, dialogVoice(dialog, clock), asOf);
     await book.record(dialog.id, [{ fact, line: { session: activeSession(dialog).name } }], lines);
     saving.forget(dialog.id);
     restores.done();

@@ -101,6 +101,17 @@ describe('whose work it is', () => {
     expect(await authors(client, 'a.txt')).toEqual(['baseline', 'baseline']);
   });
 
+  it('comes back as it was then, although others wrote the same since', async () => {
+    const { client, write } = await project();
+    const { commit_id: checkpoint } = await client.must<{ commit_id: string }>('create_checkpoint');
+    for (const text of ['other\n', 'one\ntwo\n', 'another\n']) {
+      write('a.txt', text);
+      await client.must('handle_unknown_changes', { strategy: 'integrate' });
+    }
+    await client.must('restore', { checkpoint_id: checkpoint });
+    expect(await authors(client, 'a.txt')).toEqual(['baseline', 'baseline']);
+  });
+
   it('comes back with lines that were saved while their edit was open', async () => {
     const { client, write } = await project();
     const edit = await start(client, { files: ['a.txt'], agent: { name: 'ada' } });

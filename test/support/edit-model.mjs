@@ -45,8 +45,6 @@ export class EditModel {
   ended = new Map();
   /** Checkpoint -> the whole project with its authors. */
   checkpoints = new Map();
-  /** What checkpoints hold of edits that had not ended. */
-  tentative = [];
 
   constructor(files) {
     for (const [path, state] of files) {
@@ -137,18 +135,8 @@ export class EditModel {
       if (same(before, after)) continue;
       const from = [...moves].find(([, to]) => to === path)?.[0];
       this.#learn(path, ascribe(begun.get(from ?? path), after, by));
-      this.#confirm(path);
     }
     return { begun, answer: toAnswer(results, moves) };
-  }
-
-  /** What a checkpoint holds of an edit under way is known better once the edit has ended so. */
-  #confirm(path) {
-    const now = this.knownAt(path);
-    for (const one of this.tentative.filter((each) => each.path === path)) {
-      if (now !== null && text(one.saved) === text(now)) one.saved.authors = now.authors;
-    }
-    this.tentative = this.tentative.filter((each) => each.path !== path);
   }
 
   #spans(edit) {
@@ -221,7 +209,6 @@ export class EditModel {
     this.ended.set(id, {});
     if (edit !== undefined) {
       const spans = this.#spans(edit);
-      this.tentative = this.tentative.filter(({ path }) => !edit.before.has(path));
       this.#close(edit);
       return { result: this.#takeBack(spans) };
     }
@@ -285,11 +272,7 @@ export class EditModel {
   /** A checkpoint takes in what is unknown, and remembers everything. */
   checkpoint(id) {
     this.#integrate(this.unknown());
-    const saved = new Map([...this.disk.keys()].map((path) => [path, this.#pending(path)]));
-    for (const [path, one] of saved) {
-      if (this.claimant(path) !== undefined) this.tentative.push({ path, saved: one });
-    }
-    this.checkpoints.set(id, saved);
+    this.checkpoints.set(id, new Map([...this.disk.keys()].map((p) => [p, this.#pending(p)])));
   }
 
   /** Which paths a restore would write or delete; undefined paths: the whole project. */

@@ -56,6 +56,11 @@ export class KnownState {
     return this.#onDisk(path) ?? null;
   }
 
+  /** What is expected where the disk differed when it was last told; undefined: nothing special. */
+  doubt(path: Path): { readonly expected: FileState | null } | undefined {
+    return this.#doubtful.get(path);
+  }
+
   get(path: Path): Unexplained | undefined {
     const doubtful = this.#doubtful.get(path);
     if (doubtful === undefined) return undefined;

@@ -61,7 +61,7 @@ export class Blame {
       const read: Read = async (hash) => (hash === now.hash ? present : this.#content(hash));
       const owner = claims.table.claimant(path);
       const begun = owner === undefined ? now : (owner.before.get(path) ?? null);
-      const doubtful = claims.known.get(path);
+      const doubtful = claims.known.doubt(path);
       const expected = doubtful === undefined ? begun : doubtful.expected;
       let text = await this.#fold(
         await this.#versions(path, Infinity),

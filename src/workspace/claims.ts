@@ -58,7 +58,7 @@ export class Claims {
   underWay(): KnownAt[] {
     return this.table.list().flatMap(({ before }) => {
       return [...before].map(([path, state]): KnownAt => {
-        const doubtful = this.known.get(path);
+        const doubtful = this.known.doubt(path);
         return [path, doubtful === undefined ? state : doubtful.expected];
       });
     });

@@ -37,7 +37,7 @@ export class EditAborts {
     return steadily(this.#deps, async () => {
       const paths = [...edit.before.keys()];
       // Our own writes count as explained; what was unknown before the edit is so again.
-      const expected = new Map(paths.map((path) => [path, claims.known.get(path)?.expected]));
+      const expected = new Map(paths.map((path) => [path, claims.known.doubt(path)?.expected]));
       const changed = () => edit.spans((path) => stateOf(watcher.get(path))).filter(isChanged);
       const moved = await this.#putBack(changed, saved, mayRemove);
       const note = { id: edit.facts.id, what: 'aborted' };

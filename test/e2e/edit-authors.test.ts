@@ -66,6 +66,16 @@ describe('whose work it is', () => {
     expect(await unknown(await open())).toEqual(['a.txt']);
   });
 
+  it('stays unknown when an edit that had made it what is known is taken back', async () => {
+    const { client, root, write } = await project();
+    write('strange.txt', 'whose is this?\n');
+    const edit = await start(client, { files: ['strange.txt'], strategy: 'warn' });
+    rmSync(join(root, 'strange.txt'));
+    await client.must('known_files', { limit: 1 });
+    await client.must('abort_edit', { edit_id: edit });
+    expect(await unknown(client)).toEqual(['strange.txt']);
+  });
+
   it('comes back with rejected content, however often it was noted', async () => {
     const { client, write } = await project();
     write('a.txt', 'strange\n');

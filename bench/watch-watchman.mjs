@@ -1,6 +1,7 @@
 /** Watchman (the Debian package) as a subject: its server in the foreground, and one client. */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,13 +63,23 @@ export async function watchman(root) {
   };
 }
 
+/** Its socket is there a moment before it listens. */
+async function connected(socket, server) {
+  for (;;) {
+    if (server.exitCode !== null) throw new Error('watchman does not start');
+    const net = connect(socket);
+    try {
+      await once(net, 'connect');
+      return net;
+    } catch {
+      await setTimeout(1);
+    }
+  }
+}
+
 /** One JSON value a line in both directions; what nobody asked for is a notice. */
 async function open(socket, server) {
-  while (!existsSync(socket)) {
-    if (server.exitCode !== null) throw new Error('watchman does not start');
-    await setTimeout(1);
-  }
-  const net = connect(socket);
+  const net = await connected(socket, server);
   const waiting = [];
   let listener = () => undefined;
   createInterface({ input: net }).on('line', (line) => {

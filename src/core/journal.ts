@@ -70,8 +70,9 @@ export type RebuildReason = 'missing' | 'gap' | 'damaged' | 'failed';
  */
 export interface Journal {
   /**
-   * Takes in one entry, all of it or nothing. Entries at or below `lastSeq` are skipped, and so is
-   * everything while a rebuild is due. Never throws: a failure is reported once per rebuild.
+   * Takes in one entry, all of it or nothing, within milliseconds and before the next question.
+   * Entries at or below `lastSeq` are skipped, and so is everything while a rebuild is due. Never
+   * throws: a failure is reported once per rebuild.
    */
   project(dialog: string, facts: JournalFacts): void;
   /** The last entry taken in; 0 when there is none or a rebuild is due. */

@@ -13,12 +13,23 @@ export interface JournalDeps {
   readonly log: Log;
   /** Called once per due rebuild, as the last act of the call that found out. */
   needsRebuild?(dialog: string, why: RebuildReason): void;
+  /** How long entries are gathered; 0 writes each by itself. */
+  readonly gatherMs?: number;
 }
 
+/** Long enough for the entries of a busy moment to share one transaction. */
+const GATHER_MS = 10;
+/** More are written at once: they are held in memory. */
+const MOST_WAITING = 256;
+
 export function createJournal(deps: JournalDeps): Journal {
-  const { stateDir, log } = deps;
+  const { stateDir, log, gatherMs = GATHER_MS } = deps;
   const journals = new OpenJournals(stateDir);
   const due = new Set<string>();
+  /** Entries on their way: nobody who saved something waits for the database. */
+  const waiting = new Map<string, JournalFacts[]>();
+  let waitingCount = 0;
+  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   function ask(dialog: string, why: RebuildReason, error?: unknown): void {
@@ -62,6 +73,7 @@ export function createJournal(deps: JournalDeps): Journal {
   /** A look at the journal, undefined when there is none. Damage found on the way is dealt with. */
   function read<Answer>(dialog: string, look: (slot: Slot) => Answer): Answer | undefined {
     if (closed) throw new SmithyError('SHUTTING_DOWN', 'The daemon is stopping.');
+    takeWaiting();
     if (due.has(dialog)) throw rebuildDue(dialog);
     try {
       const slot = journals.open(dialog);
@@ -73,20 +85,43 @@ export function createJournal(deps: JournalDeps): Journal {
     }
   }
 
-  function takeIn(dialog: string, facts: JournalFacts): void {
+  /** All of them in one transaction, up to the first that does not follow. */
+  function takeIn(dialog: string, entries: readonly JournalFacts[]): void {
     let slot = journals.open(dialog);
-    if (slot === undefined && facts.after === 0) slot = journals.create(dialog);
+    if (slot === undefined && entries[0]?.after === 0) slot = journals.create(dialog);
     if (slot === undefined) {
       ask(dialog, 'missing');
       return;
     }
-    const meta = countOf(slot);
-    if (facts.seq <= meta.lastSeq) return;
-    if (leavesHole(facts, meta.lastSeq)) {
-      ask(dialog, 'gap');
-      return;
+    const found = slot;
+    let meta = countOf(found);
+    const hole = entries.findIndex((facts, number) =>
+      leavesHole(facts, Math.max(meta.lastSeq, entries[number - 1]?.seq ?? 0)),
+    );
+    const whole = hole === -1 ? entries : entries.slice(0, hole);
+    found.transact(() => {
+      for (const facts of whole) {
+        if (facts.seq > meta.lastSeq) meta = take(found, meta, { dialog, facts });
+      }
+    });
+    if (hole !== -1) ask(dialog, 'gap');
+  }
+
+  function takeWaiting(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waitingCount === 0) return;
+    const taken = [...waiting];
+    waiting.clear();
+    waitingCount = 0;
+    for (const [dialog, entries] of taken) {
+      if (due.has(dialog)) continue;
+      try {
+        takeIn(dialog, entries);
+      } catch (error) {
+        fail(dialog, error);
+      }
     }
-    slot.transact(() => take(slot, meta, { dialog, facts }));
   }
 
   function remake(dialog: string, entries: Iterable<JournalFacts>): void {
@@ -106,13 +141,15 @@ export function createJournal(deps: JournalDeps): Journal {
   return {
     project(dialog, facts) {
       if (closed || due.has(dialog)) return;
-      try {
-        takeIn(dialog, facts);
-      } catch (error) {
-        fail(dialog, error);
-      }
+      const entries = waiting.get(dialog) ?? [];
+      entries.push(facts);
+      waiting.set(dialog, entries);
+      waitingCount++;
+      if (gatherMs === 0 || waitingCount >= MOST_WAITING) takeWaiting();
+      else timer ??= setTimeout(takeWaiting, gatherMs).unref();
     },
     lastSeq(dialog) {
+      takeWaiting();
       if (due.has(dialog)) return 0;
       try {
         return read(dialog, (slot) => countOf(slot).lastSeq) ?? 0;
@@ -133,9 +170,13 @@ export function createJournal(deps: JournalDeps): Journal {
       ask(dialog, 'missing');
       throw rebuildDue(dialog);
     },
-    needsRebuild: (dialog) => due.has(dialog),
+    needsRebuild(dialog) {
+      takeWaiting();
+      return due.has(dialog);
+    },
     rebuild(dialog, entries) {
       if (closed) throw new SmithyError('SHUTTING_DOWN', 'The daemon is stopping.');
+      takeWaiting();
       try {
         remake(dialog, entries);
         due.delete(dialog);
@@ -147,6 +188,7 @@ export function createJournal(deps: JournalDeps): Journal {
       }
     },
     whyDifferent(dialog, entries) {
+      takeWaiting();
       if (due.has(dialog)) return 'it is to be made again';
       try {
         const found = read(dialog, (slot) => whyUnsound(slot, true) ?? countOf(slot));
@@ -161,10 +203,12 @@ export function createJournal(deps: JournalDeps): Journal {
       }
     },
     forget(dialog) {
+      takeWaiting();
       journals.release(dialog);
       due.delete(dialog);
     },
     close() {
+      takeWaiting();
       closed = true;
       journals.close();
     },

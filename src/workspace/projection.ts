@@ -174,7 +174,8 @@ function factsOf(state: DialogState, entry: LedgerEntry): JournalFacts {
     at: entry.ts,
     // A dialog's first entry may make the database; any later one must find it.
     ...(fact.what === 'created' ? { after: 0 } : {}),
-    sessions: state.sessions.map((row) => ({
+    // No other fact reaches further back than to the session before.
+    sessions: (fact.what === 'created' ? state.sessions : state.sessions.slice(-2)).map((row) => ({
       session_name: row.name,
       ref_name: `refs/heads/${row.name}`,
       status: row.status,

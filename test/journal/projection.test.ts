@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
@@ -69,6 +69,42 @@ describe('the tables of a dialog', () => {
     for (const suffix of ['', '-wal', '-shm']) {
       expect(statSync(place.file() + suffix).mode & 0o777).toBe(0o600);
     }
+  });
+});
+
+describe('entries of one moment', () => {
+  const LONG_MS = 600_000;
+
+  it('are written together, and before any question is answered', () => {
+    for (const facts of history(6)) place.restart().project(DIALOG, facts);
+    const stepwise = dump(place.file());
+    rmSync(place.folder(), { recursive: true });
+    const journal = place.restart(LONG_MS);
+    for (const facts of history(6)) journal.project(DIALOG, facts);
+    expect(existsSync(place.file())).toBe(false);
+    expect(journal.lastSeq(DIALOG)).toBe(60);
+    expect(dump(place.file())).toBe(stepwise);
+  });
+
+  it('are written by the end of the daemon at the latest', () => {
+    const journal = place.restart(LONG_MS);
+    for (const facts of history(3)) journal.project(DIALOG, facts);
+    journal.close();
+    expect(place.restart().lastSeq(DIALOG)).toBe(30);
+  });
+
+  it('are written before they fill the memory', () => {
+    const journal = place.restart(LONG_MS);
+    for (const facts of history(300)) journal.project(DIALOG, facts);
+    expect(query(place.file(), 'SELECT last_seq FROM j.meta')).toEqual([[2560]]);
+  });
+
+  it('are taken in up to the first that does not follow', () => {
+    const journal = place.restart(LONG_MS);
+    for (const facts of [entry(0), entry(1), entry(3)]) journal.project(DIALOG, facts);
+    expect(journal.needsRebuild(DIALOG)).toBe(true);
+    expect(place.reports).toEqual([`${DIALOG} gap`]);
+    expect(query(place.file(), 'SELECT last_seq FROM j.meta')).toEqual([[20]]);
   });
 });
 

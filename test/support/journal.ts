@@ -12,8 +12,8 @@ export interface JournalPlace {
   readonly stateDir: string;
   /** What was reported, as `dialog why`. */
   readonly reports: string[];
-  /** A new daemon on the same files: the one before is closed. */
-  restart(): Journal;
+  /** A new daemon on the same files: the one before is closed. Gathers nothing unless told to. */
+  restart(gatherMs?: number): Journal;
   file(dialog?: string): string;
   folder(dialog?: string): string;
   end(): void;
@@ -27,10 +27,11 @@ export function journalPlace(): JournalPlace {
   return {
     stateDir,
     reports,
-    restart() {
+    restart(gatherMs = 0) {
       running?.close();
       running = createJournal({
         stateDir,
+        gatherMs,
         log: { write: () => undefined },
         needsRebuild: (dialog: string, why: RebuildReason) => reports.push(`${dialog} ${why}`),
       });

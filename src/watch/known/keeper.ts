@@ -30,7 +30,7 @@ export class Keeper {
 
   addLeaf(folder: Folder, name: string): Leaf {
     const leaf = new Leaf();
-    folder.children.set(name, leaf);
+    this.#deps.tree.addLeaf(folder, name, leaf);
     return leaf;
   }
 

@@ -206,7 +206,7 @@ export class KnownDecoder {
       folder.stamp = undefined;
       return;
     }
-    folder.children.set(name, leaf);
+    tree.addLeaf(folder, name, leaf);
     tree.files += 1;
     tree.setLinks(folder, name, leaf);
   }

@@ -101,13 +101,30 @@ export class KnownTree {
   readonly #linkedElsewhere = new Set<number>();
   /** Those of `linked` that have one name by now. */
   readonly #formerly = new Set<Leaf>();
+  /** Kept up to date, because every checkpoint asks and there may be very many folders. */
+  readonly #childless = new Set<Folder>([this.root]);
 
   /** A folder below `parent`; whatever had the name must be gone. */
   addFolder(parent: Folder, name: string): Folder {
     const folder = new Folder(parent, name);
-    parent.children.set(name, folder);
+    this.#addChild(parent, name, folder);
     this.folders.set(folder.path, folder);
+    this.#childless.add(folder);
     return folder;
+  }
+
+  addLeaf(folder: Folder, name: string, leaf: Leaf): void {
+    this.#addChild(folder, name, leaf);
+  }
+
+  #addChild(folder: Folder, name: string, child: Leaf | Folder): void {
+    folder.children.set(name, child);
+    this.#childless.delete(folder);
+  }
+
+  #removeChild(folder: Folder, name: string): void {
+    folder.children.delete(name);
+    if (folder.children.size === 0 && !folder.detached) this.#childless.add(folder);
   }
 
   setSkip(path: string, entry: Leaf | Folder, reason: SkipReason | undefined): void {
@@ -191,7 +208,7 @@ export class KnownTree {
   }
 
   removeLeaf(folder: Folder, name: string, leaf: Leaf): void {
-    folder.children.delete(name);
+    this.#removeChild(folder, name);
     this.linked.delete(leaf);
     this.#formerly.delete(leaf);
     if (leaf.skip !== undefined) this.skipped.delete(folder.childPath(name));
@@ -201,7 +218,8 @@ export class KnownTree {
   /** Forgets the folder's own record; its children must have been removed one by one before. */
   removeFolder(folder: Folder): void {
     folder.detached = true;
-    folder.parent?.children.delete(folder.name);
+    this.#childless.delete(folder);
+    if (folder.parent !== undefined) this.#removeChild(folder.parent, folder.name);
     if (this.folders.get(folder.path) === folder) this.folders.delete(folder.path);
     if (folder.skip !== undefined) this.skipped.delete(folder.path);
     this.setOddNames(folder, []);
@@ -225,9 +243,9 @@ export class KnownTree {
   }
 
   *emptyFolders(): Generator<Path> {
-    for (const folder of this.folders.values()) {
+    for (const folder of this.#childless) {
       if (folder.parent === undefined || !folder.tracked) continue;
-      if (folder.children.size === 0 && folder.oddNames.length === 0) yield folder.path as Path;
+      if (folder.oddNames.length === 0) yield folder.path as Path;
     }
   }
 }

@@ -29,10 +29,14 @@ const OBJECTS_PER_CHILD = 10_000;
 /** Git looks through all packs it ever saw: with 5,600 of them an object took it 28 ms. */
 const OBJECTS_PER_PACK = 10;
 
+/** From here on packing well would take longer than the rest of a checkpoint. */
+const MANY_OBJECTS = 1_000;
+
 /** Feeds one long-lived fast-import, and a fresh one when that has died or grown old. */
 export function createImporter(git: Git, layout: Layout, acknowledged: Acknowledged): Importer {
   let child: ImportChild | undefined;
   let sent = 0;
+  let isHurried = false;
   let number = 0;
   /** Commits of the present child, by the mark they have there. */
   let marks = new Map<CommitId, number>();
@@ -42,16 +46,21 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
   /** Packs that it finished without anybody asking. */
   let leftovers: readonly string[] = [];
 
-  async function ready(): Promise<ImportChild> {
+  /** Very many objects get a child of their own, which packs them less tightly. */
+  async function ready(objects: number): Promise<ImportChild> {
     await retiring;
-    if (child?.isAlive() === true) return child;
-    return start();
+    const isMany = objects >= MANY_OBJECTS;
+    if (child?.isAlive() !== true) return start(isMany);
+    if (!isMany) return child;
+    leftovers = [...leftovers, ...(await end())];
+    return start(true);
   }
 
-  async function start(): Promise<ImportChild> {
+  async function start(inHurry = false): Promise<ImportChild> {
     marks = new Map();
     sent = 0;
-    return (child = await startImport(git, layout));
+    isHurried = inHurry;
+    return (child = await startImport(git, layout, inHurry));
   }
 
   async function sendAll(
@@ -79,10 +88,10 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
 
   /** Behind the back of the caller who made it old, and before the next one comes. */
   function retireIfOld(): void {
-    if (sent <= OBJECTS_PER_CHILD) return;
+    if (sent <= OBJECTS_PER_CHILD && !isHurried) return;
     retiring = end()
       .then(async (packs) => {
-        leftovers = packs;
+        leftovers = [...leftovers, ...packs];
         await start();
       })
       .catch(() => undefined)
@@ -112,8 +121,9 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
     async commit(request, changes, tree) {
       // Refuses a bad path here: half a commit could not be taken back.
       const commands = [...fileCommands(changes)];
-      const to = await ready();
-      await sendAll(to, changes.filter(isBlob), request.onProgress);
+      const blobs = changes.filter(isBlob);
+      const to = await ready(blobs.length);
+      await sendAll(to, blobs, request.onProgress);
       const mark = ++number;
       const nameOf = (id: CommitId): string => (marks.has(id) ? `:${marks.get(id) ?? 0}` : id);
       await to.send(commitHead({ request, mark, nameOf, tree }));
@@ -127,9 +137,11 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
       return { id, packs: [...takeLeftovers(), ...packs] };
     },
     async blobs(blobs) {
-      const to = await ready();
+      const to = await ready(blobs.length);
       const count = await sendAll(to, blobs);
-      return count === 0 ? [] : (await settle(to)).packs;
+      if (count === 0) return takeLeftovers();
+      const { packs } = await settle(to);
+      return [...takeLeftovers(), ...packs];
     },
     finish,
     age: (packs) => void (sent += packs * OBJECTS_PER_PACK),

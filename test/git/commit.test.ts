@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
@@ -140,6 +140,31 @@ describe('a commit', () => {
     const folders = Array.from({ length: 3000 }, (_, number) => `deep/folder-${number}/ü` as Path);
     const id = await store.commit(onTop(null, [file('a', '1')], { emptyFolders: folders }));
     expect((await store.readCommit(id)).emptyFolders).toEqual(folders);
+  });
+
+  it('of very many files goes before and after small ones, every pack flushed', async () => {
+    const flushed: string[] = [];
+    const flush = (path: string): Promise<void> => {
+      flushed.push(path);
+      return Promise.resolve();
+    };
+    const { store, checkpoints, state } = await openStore({ flush });
+    const many = (version: number): FileChange[] =>
+      Array.from({ length: 1_200 }, (_, number) =>
+        file(`d/${number}`, `${number} of ${version}\n`.repeat(20)),
+      );
+    let tip: CommitId | null = null;
+    for (let version = 0; version < 2; version++) {
+      tip = await store.commit(onTop(tip, [file('a', `before ${version}`)]));
+      tip = await store.commit(onTop(tip, many(version)));
+      tip = await store.commit(onTop(tip, [file('a', `after ${version}`)]));
+    }
+    expect(git(checkpoints, 'show', 'session_1:a')).toBe('after 1');
+    expect(git(checkpoints, 'show', 'session_1:d/1199')).toBe('1199 of 1\n'.repeat(20));
+    expect(git(checkpoints, 'rev-list', '--count', 'session_1').trim()).toBe('6');
+    const folder = join(state, 'store', 'objects', 'pack');
+    const packs = readdirSync(folder).filter((name) => name.endsWith('.pack'));
+    expect(packs.filter((name) => !flushed.includes(join(folder, name)))).toEqual([]);
   });
 
   it('streams a large file', async () => {

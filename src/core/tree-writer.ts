@@ -63,11 +63,7 @@ export interface TreeWriter {
    * @throws SmithyError STORAGE_FULL before the first step if `bytes` do not fit.
    * @throws SmithyError RESTORE_BLOCKED if the root is no longer the folder it was.
    */
-  apply(
-    steps: Iterable<Step> | AsyncIterable<Step>,
-    content: ContentSource,
-    options?: ApplyOptions,
-  ): Promise<Outcome[]>;
+  apply(steps: readonly Step[], content: ContentSource, options?: ApplyOptions): Promise<Outcome[]>;
   /** The file or link at a path, or null when there is neither. The content of a link is its target. */
   readFile(path: Path): Promise<FileOnDisk | null>;
   /** What stands at a path; `unreachable`: a folder on the way is a link or a file. */

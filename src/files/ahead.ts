@@ -14,12 +14,9 @@ export interface Prepared {
 }
 
 /** Steps in their order, with the content of the next ones already under way. */
-export async function* fetchAhead(
-  steps: Iterable<Step> | AsyncIterable<Step>,
-  source: ContentSource,
-): AsyncGenerator<Prepared> {
+export function* fetchAhead(steps: readonly Step[], source: ContentSource): Generator<Prepared> {
   let waiting: Prepared[] = [];
-  for await (const step of steps) {
+  for (const step of steps) {
     waiting.push(prepare(step, source));
     if (waiting.length < AHEAD) continue;
     yield* waiting.slice(0, AHEAD / 2);

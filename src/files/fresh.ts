@@ -79,7 +79,9 @@ async function makeLink(place: string, { entry, content }: FreshInput): Promise<
 async function makeFile(deps: FreshDeps, place: string, input: FreshInput): Promise<void> {
   const { entry, content, like } = input;
   const wanted = entry.mode === '100755' ? 0o777 : 0o666;
-  const fd = deps.making(() => openSync(place, WRITE, wanted));
+  const make = (): number => openSync(place, WRITE, wanted);
+  // One that takes after another needs no mask.
+  const fd = like?.isFile() === true ? make() : deps.making(make);
   try {
     for await (const chunk of inChunks(content)) {
       writeAll(fd, chunk);

@@ -69,7 +69,7 @@ export const noHold: LastHold = {
   letGo: () => undefined,
 };
 
-function mostOpenFiles(): number {
+export function mostOpenFiles(): number {
   try {
     const limit = /^Max open files\s+(\d+)/mu.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
     return Math.min(MOST_HELD, Math.floor(Number(limit ?? 0) / 4));

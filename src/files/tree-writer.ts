@@ -4,21 +4,20 @@ import type { Path } from '../core/model.js';
 import type { Step } from '../core/restore-plan.js';
 import { safeParts } from '../core/restore-verdict.js';
 import { isTemporary } from '../core/tree-writer.js';
-import type { ContentSource, Outcome, SkipReason, TreeWriter } from '../core/tree-writer.js';
-import type { Prepared } from './ahead.js';
+import type { Outcome, TreeWriter } from '../core/tree-writer.js';
 import { fetchAhead } from './ahead.js';
-import { applyFileStep } from './file-steps.js';
-import type { StepDeps, StepResult } from './file-steps.js';
-import { applyFolderStep } from './folder-steps.js';
-import { createLastHold, noHold } from './last-hold.js';
+import type { StepDeps } from './file-steps.js';
+import { createLastHold, mostOpenFiles, noHold } from './last-hold.js';
 import { createEye, statOf } from './look.js';
 import { createPace } from './pace.js';
+import { createPerformer } from './performer.js';
 import { kindAt, readContent, readFile } from './reading.js';
-import { hasCode, isDiskFull, toReason } from './reasons.js';
 import { requireSpace } from './space.js';
 import { makingAs } from './user-mask.js';
 import { bestHold, identify, openWalk } from './walk.js';
 import type { Hold } from './walk.js';
+import { replaceInThreads, WORTH_THREADS } from './write-threads.js';
+import type { Replacement } from './write-wire.js';
 
 export interface TreeWriterDeps {
   /** The project root. Which folder that is, is settled now: another one at its path is refused. */
@@ -53,21 +52,34 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
         if (bytes !== undefined) requireSpace(root, bytes);
         const performer = createPerformer({ ...tree, signal });
         const outcomes = new Map<Path, Outcome>();
-        let done = 0;
+        let count = 0;
+        const done = (outcome: Outcome): void => {
+          // A folder that gave way to a file has two steps; the file's is the last word.
+          outcomes.set(outcome.path, outcome);
+          count += 1;
+          onProgress?.(count);
+        };
+        const stopping = performer.stopping(source);
+        const replacements = hold === 'descriptor' ? steps.filter(isReplacement) : [];
+        let rest = steps;
+        if (replacements.length >= WORTH_THREADS) {
+          const work = { root, identity, mostHeld: Math.floor(mostOpenFiles() / 4) };
+          const left = await replaceInThreads({
+            ...{ ...work, steps: replacements, source: stopping, performer, signal, done },
+          });
+          // Before the rest, which deletes: they are what needs space.
+          rest = [...left, ...steps.filter((step) => !isReplacement(step))];
+        }
         try {
-          for await (const prepared of fetchAhead(steps, performer.stopping(source))) {
-            const outcome = await performer.perform(prepared);
-            // A folder that gave way to a file has two steps; the file's is the last word.
-            outcomes.set(outcome.path, outcome);
-            done += 1;
-            onProgress?.(done);
+          for (const prepared of fetchAhead(rest, stopping)) {
+            done(await performer.perform(prepared));
             await lastHold.room();
             await tree.pace.breathe();
           }
         } finally {
           lastHold.letGo();
         }
-        return [...outcomes.values()];
+        return inOrder(steps, outcomes);
       }),
     readFile: (path) => inTree((tree) => readFile(tree, path)),
     kindAt: (path) => inTree((tree) => Promise.resolve(kindAt(tree, path))),
@@ -76,43 +88,19 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
   };
 }
 
-/** Turns whatever happens to one step into its outcome, and knows when to stop. */
-function createPerformer(deps: StepDeps) {
-  let stopped: SkipReason | undefined;
-
-  async function perform({ step, content }: Prepared): Promise<Outcome> {
-    if (deps.signal?.aborted === true) stopped ??= 'cancelled';
-    if (stopped !== undefined) return toOutcome(step, { reason: stopped });
-    try {
-      return toOutcome(step, await performStep(deps, { step, content }));
-    } catch (error) {
-      const isCancelled = deps.signal?.aborted === true && error === deps.signal.reason;
-      const reason = isCancelled ? 'cancelled' : toReason(error);
-      if (isCancelled || isDiskFull(error)) stopped = reason;
-      // The folder we held was removed under us.
-      return toOutcome(step, { reason: hasCode(error, 'ENOENT') ? 'changed_meanwhile' : reason });
-    }
-  }
-
-  /** Asks for nothing more once nothing more is written. */
-  function stopping(source: ContentSource): ContentSource {
-    return (hash) => (stopped === undefined ? source(hash) : Promise.resolve(new Uint8Array()));
-  }
-
-  return { perform, stopping };
+/** It needs no other step before it, and no other step needs it. */
+function isReplacement(step: Step): step is Replacement {
+  return (
+    step.kind === 'write' &&
+    step.mode !== '120000' &&
+    step.expect !== null &&
+    step.expect.mode !== '120000'
+  );
 }
 
-function performStep(
-  deps: StepDeps,
-  { step, content }: Prepared,
-): Promise<StepResult> | StepResult {
-  if ('expect' in step) return applyFileStep(deps, step, content);
-  return applyFolderStep(deps.walk, step);
-}
-
-function toOutcome({ path, kind }: Step, result: StepResult): Outcome {
-  if (typeof result === 'string') return { path, kind, result };
-  return { path, kind, result: 'skipped', reason: result.reason };
+function inOrder(steps: readonly Step[], outcomes: ReadonlyMap<Path, Outcome>): Outcome[] {
+  const paths = new Set(steps.map(({ path }) => path));
+  return [...paths].flatMap((path) => outcomes.get(path) ?? []);
 }
 
 async function sweep({ walk, pace }: Tree, paths: Iterable<Path>): Promise<Path[]> {

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { createTreeWriter } from '../../src/files/tree-writer.js';
+import { until } from '../support/until.js';
 import { createProject, stepsBetween, told } from './project.js';
 import type { Project } from './project.js';
 
@@ -91,7 +92,8 @@ describe('a restore that the system refuses in part', () => {
         expect(readdirSync(disk).sort()).toEqual(['a', 'c', 'd']);
         expect(readFileSync(join(disk, 'c'), 'utf8')).toBe('1');
       } finally {
-        ran('umount', disk);
+        // The replaced file is let go of behind the answer.
+        await until('the disk is free', () => ran('umount', disk));
       }
     },
   );

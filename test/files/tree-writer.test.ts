@@ -422,16 +422,6 @@ describe.each(['descriptor', 'check'] as const)('a tree written by %s', (hold) =
     expect(project.tree()).toEqual({});
   });
 
-  it('takes steps from a stream', async () => {
-    const stream = async function* () {
-      await Promise.resolve();
-      yield* stepsBetween({}, { a: '1', 'b/c': '2' });
-    };
-    project.remember({ a: '1', b: '2' });
-    await project.writer.apply(stream(), project.content);
-    expect(project.tree()).toEqual({ a: '1', 'b/c': '2' });
-  });
-
   it('touches nothing when the whole does not fit on the disk', async () => {
     project.put({ a: '1', b: '1' });
     const restore = project.restore({ a: '1', b: '1' }, { a: '2' }, { bytes: 2 ** 60 });

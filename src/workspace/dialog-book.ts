@@ -68,6 +68,7 @@ export class DialogBook {
   /** Paths a checkpoint could not take in, by commit; few have any. */
   readonly #skipped = new Map<string, readonly string[]>();
   readonly #lastSeq = new Map<DialogId, number>();
+  readonly #movedAt = new Map<DialogId, number>();
   readonly #made = new Map<DialogId, Made[]>();
   readonly #everKnown = new Set<string>();
   #current: DialogId | null = null;
@@ -117,6 +118,11 @@ export class DialogBook {
     return this.#lastSeq.get(id) ?? 0;
   }
 
+  /** Position of the dialog's newest line that took the project elsewhere: a restore, a reset. */
+  movedAt(id: DialogId): number {
+    return this.#movedAt.get(id) ?? 0;
+  }
+
   /** All checkpoints of a dialog, oldest first. */
   made(id: DialogId): readonly Made[] {
     return this.#made.get(id) ?? [];
@@ -134,6 +140,7 @@ export class DialogBook {
   /** Before the ledger is read from its beginning. */
   reset(): void {
     for (const known of [this.#dialogs, this.#skipped, this.#lastSeq, this.#made]) known.clear();
+    this.#movedAt.clear();
     this.#everKnown.clear();
     this.#current = null;
     this.#lastSaved = undefined;
@@ -192,6 +199,7 @@ export class DialogBook {
   }
 
   #note(state: DialogState, fact: DialogFact, seq: number): void {
+    if (fact.what === 'moved' || fact.what === 'reset') this.#movedAt.set(state.id, seq);
     if (fact.what === 'created') {
       const commits = [fact.initial, ...(fact.earlier?.commits ?? [])];
       this.#made.set(
@@ -211,6 +219,7 @@ export class DialogBook {
   #delete(id: DialogId): void {
     this.#dialogs.delete(id);
     this.#lastSeq.delete(id);
+    this.#movedAt.delete(id);
     this.#made.delete(id);
     if (this.#current === id) this.#current = [...this.#dialogs.keys()].at(-1) ?? null;
   }

@@ -58,6 +58,8 @@ export interface Intent {
   readonly paths?: readonly Path[] | undefined;
   readonly trail?: Trail | undefined;
   readonly label?: CommitId | undefined;
+  /** The move before this one, by its line: a later line says that this one is done. */
+  readonly after?: number | undefined;
 }
 
 interface Target {
@@ -110,6 +112,10 @@ export class Restores {
     const left = intent.read() as Intent | undefined;
     if (left === undefined) return undefined;
     const dialog = book.list().find(({ id }) => id === left.dialog);
+    if (dialog !== undefined && book.movedAt(dialog.id) > (left.after ?? Infinity)) {
+      this.done();
+      return undefined;
+    }
     if (dialog !== undefined) await this.#sweep(dialog, left.target);
     if (dialog !== undefined && left.what === 'restore') {
       // What was pending is saved already. What is on disk now is half of this very restore and
@@ -125,7 +131,8 @@ export class Restores {
     const { intent, book, checkpoints } = this.#deps;
     const { commit, paths, trail } = target;
     const { label } = target;
-    const written: Intent = { what, dialog: dialog.id, target: commit, paths, trail, label };
+    const after = book.movedAt(dialog.id);
+    const written: Intent = { what, dialog: dialog.id, target: commit, paths, trail, label, after };
     intent.write(written);
     this.#underWay = written;
     const all = nothingMoved();

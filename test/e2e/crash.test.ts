@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { CLI, projectsPerTest } from '../support/daemon-project.js';
@@ -11,7 +11,7 @@ import {
   processesOf,
   signal,
 } from '../support/processes.js';
-import { canTrace, startUnder } from '../support/strace.mjs';
+import { attach, canTrace, startUnder } from '../support/strace.mjs';
 import { until } from '../support/until.js';
 import { git, Work, type Opened } from '../support/work.js';
 
@@ -89,6 +89,31 @@ describe('a daemon that is killed', () => {
     expect(work.read('a')).toBe('0');
   });
 
+  traced.each(['reset', 'restore'] as const)(
+    'after the last word on a %s does not do it a second time',
+    async (what) => {
+      const project = newProject();
+      let work = await Work.start(project);
+      const { initial_checkpoint: initial } = await work.fresh({ a: '0' });
+      work.put({ a: '1' });
+      await work.save('work');
+      // The line is in the ledger; what was under way is about to be crossed out.
+      const fault = ['-P', project.path('intent.json'), '-e', 'inject=unlink:signal=KILL'];
+      const tracer = await attach((await project.status()).pid, fault);
+      const call = work.socket.call(...callOf(what, initial)).catch(() => undefined);
+      await tracer.ended;
+      await call;
+      expect(existsSync(project.path('intent.json'))).toBe(true);
+      work = await Work.start(project);
+      const { session } = await work.save('goes on');
+      expect(existsSync(project.path('intent.json'))).toBe(false);
+      expect(session).toBe(what === 'reset' ? 'session_2' : 'session_1');
+      const restores = (await work.log()).filter(({ kind }) => kind === 'restore');
+      expect(restores).toHaveLength(what === 'reset' ? 0 : 1);
+      expect(readFileSync(join(project.root, 'a'), 'utf8')).toBe('0');
+    },
+  );
+
   traced('mends as soon as there is room when the disk was full at the start', async () => {
     const project = newProject();
     let work = await Work.start(project);
@@ -121,3 +146,8 @@ describe('a daemon that is killed', () => {
     expect(listed.slice(0, 3)).toEqual([next, ahead, tip]);
   });
 });
+
+function callOf(what: 'reset' | 'restore', initial: string): [string, object] {
+  if (what === 'reset') return ['reset', {}];
+  return ['restore', { checkpoint_id: initial }];
+}

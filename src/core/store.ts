@@ -158,6 +158,8 @@ export interface CheckpointStore {
 
   /** Which of these the store has. */
   has(hashes: readonly Hash[]): Promise<ReadonlySet<Hash>>;
+  /** How large they are; what the store does not have is left out. */
+  lengths(hashes: readonly Hash[]): Promise<ReadonlyMap<Hash, number>>;
   readBlob(hash: Hash): Promise<Buffer>;
   /** For content of any size. */
   streamBlob(hash: Hash): Promise<ContentSource>;

@@ -1,6 +1,8 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { SmithyError } from '../core/errors.js';
+import type { Hash } from '../core/model.js';
 import { gitFailure } from './failures.js';
+import { requireId } from './names.js';
 import type { Git } from './run.js';
 
 export interface GitObject {
@@ -176,4 +178,18 @@ function tooLarge(id: string, size: number): SmithyError {
     hint: 'Read it as a stream.',
     data: { limit: 'blob_bytes', value: MOST_BYTES, size },
   });
+}
+
+/** What the store does not have is left out. */
+export async function lengthsOf(
+  reader: Pick<Reader, 'look'>,
+  hashes: readonly Hash[],
+): Promise<Map<Hash, number>> {
+  const found = await Promise.all(hashes.map((hash) => reader.look(requireId(hash))));
+  return new Map(
+    hashes.flatMap((hash, number) => {
+      const object = found[number];
+      return object === undefined ? [] : [[hash, object.size]];
+    }),
+  );
 }

@@ -32,7 +32,7 @@ import { requireBranch, requireDialog, requireId } from './names.js';
 import { createNewBlobs } from './new-blobs.js';
 import { createPacks } from './packs.js';
 import { prune as pruneStore } from './prune.js';
-import { createReader } from './reader.js';
+import { createReader, lengthsOf } from './reader.js';
 import {
   holdBranch,
   moved,
@@ -204,8 +204,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
   }
 
   async function has(hashes: readonly Hash[]): Promise<Set<Hash>> {
-    const found = await Promise.all(hashes.map((hash) => reader.look(requireId(hash))));
-    return new Set(hashes.filter((_, number) => found[number] !== undefined));
+    return new Set((await lengthsOf(reader, hashes)).keys());
   }
 
   async function keepUp<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -308,6 +307,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     compare: (a, b) => history.compare(a, b),
     differences: (a, b) => history.differences(a, b),
     has,
+    lengths: (hashes) => lengthsOf(reader, hashes),
 
     async readBlob(hash) {
       const object = await reader.read(requireId(hash));

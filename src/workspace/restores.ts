@@ -131,6 +131,7 @@ export class Restores {
     const { intent, book, checkpoints } = this.#deps;
     const { commit, paths, trail } = target;
     const { label } = target;
+    const isResumed = intent.read() !== undefined;
     const after = book.movedAt(dialog.id);
     const written: Intent = { what, dialog: dialog.id, target: commit, paths, trail, label, after };
     intent.write(written);
@@ -140,7 +141,9 @@ export class Restores {
     const onProgress = reportProgress(this.#deps, { what: 'restore', dialog: dialog.id });
     for (let round = 1; ; round++) {
       const plan = await planMove(this.#deps, this.#move(present, target));
-      const moved = await applyMove(this.#deps, plan, onProgress);
+      // What a killed daemon began goes on with whatever room there is.
+      const isAllOrNothing = round === 1 && !isResumed;
+      const moved = await applyMove(this.#deps, plan, { onProgress, isAllOrNothing });
       all.restored.push(...moved.restored);
       all.deleted.push(...moved.deleted);
       all.changes.push(...moved.changes);

@@ -65,12 +65,21 @@ export async function planMove(deps: MoveDeps, request: MoveRequest): Promise<Mo
   return { steps, spared };
 }
 
+export interface MoveOptions {
+  readonly onProgress?: OnProgress;
+  /** Refuse what does not fit on the disk before anything is written. */
+  readonly isAllOrNothing?: boolean;
+}
+
 export async function applyMove(
   deps: MoveDeps,
   { steps, spared }: MovePlan,
-  onProgress?: OnProgress,
+  { onProgress, isAllOrNothing = false }: MoveOptions = {},
 ): Promise<Moved> {
   const { store, watcher, files } = deps;
+  const writes = steps.flatMap((step) => (step.kind === 'write' ? [step.hash] : []));
+  const lengths = await store.lengths(writes);
+  const bytes = writes.reduce((sum, hash) => sum + (lengths.get(hash) ?? 0), 0);
   const silences = steps.flatMap((step) => {
     if (step.kind === 'delete') return [watcher.announce(step.path, undefined)];
     return step.kind === 'write' || step.kind === 'chmod'
@@ -78,8 +87,9 @@ export async function applyMove(
       : [];
   });
   try {
-    const outcomes = await files.apply(steps, (hash) => contentOf(store, hash), {
+    const outcomes = await files.apply(steps, (hash) => contentOf(store, hash, lengths.get(hash)), {
       onProgress: (done) => onProgress?.(done, steps.length),
+      ...(isAllOrNothing ? { bytes } : {}),
     });
     await watcher.settle();
     return summarise(steps, outcomes, spared);
@@ -89,9 +99,8 @@ export async function applyMove(
 }
 
 /** Many small ones are fetched ahead of need; a large one is streamed when its turn comes. */
-async function contentOf(store: CheckpointStore, hash: Hash): Promise<Content> {
-  const { size, chunks } = await store.streamBlob(hash);
-  return size > SMALL_BYTES ? chunks : store.readBlob(hash);
+async function contentOf(store: CheckpointStore, hash: Hash, size = 0): Promise<Content> {
+  return size > SMALL_BYTES ? (await store.streamBlob(hash)).chunks : store.readBlob(hash);
 }
 
 /** The lists of a plan, as if everything went well. */

@@ -35,10 +35,16 @@ async function callMethod(
 ): Promise<number> {
   const params = readParams(command, words);
   if (globals.dialog !== undefined) params['dialog_id'] = globals.dialog;
-  const answer = await callDaemon(globals, command.method, params);
-  if (globals.json) return print(printableJson(answer));
-  const { render } = await import('./render.js');
-  return print(await render(command.method, answer as Record<string, unknown>));
+  const answer = (await callDaemon(globals, command.method, params)) as Record<string, unknown>;
+  if (globals.json) print(printableJson(answer));
+  else print(await (await import('./render.js')).render(command.method, answer));
+  return exitCodeOf(command, answer);
+}
+
+/** A script must notice what was answered in good order and is no good news. */
+function exitCodeOf({ method }: CliCommand, answer: Record<string, unknown>): number {
+  const isBad = method === 'doctor' && answer['ok'] === false;
+  return isBad ? new SmithyError('STORE_CORRUPT', 'A check failed.').exitCode : 0;
 }
 
 async function readManifest(): Promise<CliManifest> {

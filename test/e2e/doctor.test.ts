@@ -82,7 +82,8 @@ describe('doctor', () => {
     expect(details['store']).toMatch(/^\d+ objects in \d+ packs, nothing is missing$/u);
     expect(details['dialogs']).toContain('2 dialogs');
     expect(details['journals']).toBe('2 of 2 checked, equal to the ledger');
-    const { stdout } = await work.project.cli(['doctor']);
+    const { stdout, code } = await work.project.cli(['doctor']);
+    expect(code).toBe(0);
     expect(stdout).toMatch(/^ok +ledger +\d+ lines, the chain is whole$/mu);
   });
 
@@ -133,7 +134,9 @@ describe('doctor', () => {
     const { ok, detail } = await checkOf(work, 'store');
     expect(ok).toBe(false);
     expect(detail).not.toBe('');
-    expect((await work.project.cli(['doctor'])).stdout).toMatch(/^FAIL store /mu);
+    const told = await work.project.cli(['doctor']);
+    expect(told.stdout).toMatch(/^FAIL store /mu);
+    expect(told.code).toBe(74);
   });
 
   it('sees objects that are missing', async () => {

@@ -60,3 +60,5 @@ for (const engine of engines.length > 0 ? engines : ['directories', 'chokidar'])
     rmSync(root, { recursive: true, force: true });
   }
 }
+// chokidar keeps a few watches of folders that came and went quickly, also after its end.
+process.exit();

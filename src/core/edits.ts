@@ -1,5 +1,5 @@
 import type { DialogId, EditId, Path } from './model.js';
-import { sameState, type FileState } from './watching.js';
+import type { FileState } from './watching.js';
 
 /** What an edit is, from its start to its end and across restarts. */
 export interface EditFacts {
@@ -125,33 +125,6 @@ export class EditTable {
     for (const path of edit.before.keys())
       if (this.#held.get(path) === edit) this.#held.delete(path);
   }
-}
-
-/** A project edit that a crash left open, and what it found where that was not what is known. */
-export interface LeftOpen {
-  readonly edit: OpenEdit;
-  readonly begun: ReadonlyMap<Path, FileState | null>;
-}
-
-/**
- * The one of these (oldest first) that was the first to change a path, and what it was then: a
- * path that was the same when the next one began was not changed before.
- */
-export function firstToChange(
-  left: readonly LeftOpen[],
-  path: Path,
-  { expected, actual }: { expected: FileState | null; actual: FileState | null },
-): { readonly edit: OpenEdit; readonly before: FileState | null } | undefined {
-  const foundBy = ({ begun }: LeftOpen): FileState | null =>
-    begun.get(path) ?? (begun.has(path) ? null : expected);
-  for (const [at, one] of left.entries()) {
-    const next = left[at + 1];
-    const before = foundBy(one);
-    if (!sameState(before, next === undefined ? actual : foundBy(next))) {
-      return { edit: one.edit, before };
-    }
-  }
-  return undefined;
 }
 
 /** Who an edit's changes are by, in the words of `blame` and `get_changes_since`. */

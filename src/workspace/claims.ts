@@ -3,7 +3,14 @@ import { EditTable } from '../core/edits.js';
 import { KnownState, type Unexplained } from '../core/known-state.js';
 import type { Path } from '../core/model.js';
 import { createPathMatch } from '../core/path-match.js';
-import type { ChangeBatch, FileChange, FileState, KnownEntry, Watcher } from '../core/watching.js';
+import {
+  sameState,
+  type ChangeBatch,
+  type FileChange,
+  type FileState,
+  type KnownEntry,
+  type Watcher,
+} from '../core/watching.js';
 import type { PendingChange } from './pending.js';
 
 /** A path and what it holds or should hold; null: nothing. */
@@ -64,14 +71,11 @@ export class Claims {
     });
   }
 
-  /** What is on disk where that is not what is known; without the work of edits of named files. */
-  unsettled(): KnownAt[] {
-    const projects = this.table.list().filter(({ facts }) => facts.scope === 'project');
-    const paths = new Set(this.known.list().map(({ path }) => path));
-    for (const { before } of projects) for (const path of before.keys()) paths.add(path);
-    return [...paths].map((path) => {
-      const held = this.table.holder([path])?.before.get(path);
-      return [path, held === undefined ? stateOf(this.#watcher.get(path)) : held];
+  /** What is on disk at these paths where that is not what should be there. */
+  unsettled(should: readonly KnownAt[]): KnownAt[] {
+    return should.flatMap(([path, expected]): KnownAt[] => {
+      const now = stateOf(this.#watcher.get(path));
+      return sameState(expected, now) ? [] : [[path, now]];
     });
   }
 

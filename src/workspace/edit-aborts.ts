@@ -40,7 +40,6 @@ export class EditAborts {
       const expected = new Map(paths.map((path) => [path, claims.known.doubt(path)?.expected]));
       const changed = () => edit.spans((path) => stateOf(watcher.get(path))).filter(isChanged);
       const moved = await this.#putBack(changed, saved, mayRemove);
-      const note = { id: edit.facts.id, what: 'aborted' };
       const voice = { ...voiceOf(this.#deps, edit.facts), by: undefined };
       const files = saved.map(({ path }) => path);
       const action_type = 'edit_aborted';
@@ -49,6 +48,9 @@ export class EditAborts {
         return [path, doubtful === undefined ? before : doubtful];
       });
       const answer = toAnswer(edit.facts.id, moved, saved);
+      const gaveBack = claims.unsettled(known);
+      const end = { id: edit.facts.id, what: 'aborted' };
+      const note = gaveBack.length === 0 ? end : { ...end, gaveBack };
       const told = { saved, reason, outcome: outcomeOf(answer) };
       await editBook.append([{ ...voice, action_type, files, ...told, known, edit: note }]);
       watcher.publish();

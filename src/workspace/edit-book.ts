@@ -5,6 +5,7 @@ import type { EditId, Path } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
 import { resolveId } from '../core/resolve-id.js';
 import type { FileState } from '../core/watching.js';
+import type { KnownAt } from './claims.js';
 import { explainedBy } from './explained.js';
 
 /** What a ledger line says about an edit. `passed_on`: part of it, and it goes on. */
@@ -14,20 +15,29 @@ export type EditNote =
       readonly what: 'started';
       readonly id: EditId;
       readonly facts: EditFacts;
-      readonly before: readonly (readonly [Path, FileState | null])[];
+      readonly before: readonly KnownAt[];
       readonly newFolders: readonly Path[];
-      /** Of a project edit: what was on disk where that was not what was known. */
-      readonly begun?: readonly (readonly [Path, FileState | null])[];
+      /** Of a project edit: what was on disk in nobody's hands and was not what was known. */
+      readonly begun?: readonly KnownAt[];
+      /** Of a project edit: what others like it had touched by then, and what that was before. */
+      readonly touched?: readonly (readonly [EditId, readonly KnownAt[]])[];
     }
-  | { readonly what: 'passed_on' | EditEnd; readonly id: EditId };
+  | {
+      readonly what: 'passed_on' | EditEnd;
+      readonly id: EditId;
+      /** What is on disk where it had a path, explained nothing and that is not what is known. */
+      readonly gaveBack?: readonly KnownAt[];
+    };
 
 /** An edit as its lines tell it. */
 export interface EditRecord {
   readonly facts: EditFacts;
   readonly before: ReadonlyMap<Path, FileState | null>;
   readonly newFolders: readonly Path[];
-  /** What a project edit found, as far as nobody has explained it since. */
+  /** What a project edit found unexplained and in nobody's hands, and what was given back so since. */
   readonly begun: Map<Path, FileState | null>;
+  /** What a project edit had changed when the next one began, and what that was before. */
+  touched: Map<Path, FileState | null>;
   /** Lines with its changes, in order. */
   readonly lines: number[];
   /** Undefined while it is open. */
@@ -56,8 +66,7 @@ export class EditBook {
   readonly #records = new Map<EditId, EditRecord>();
   readonly #requests = new Map<string, EditId>();
   readonly #lines = new Map<Path, number[]>();
-  /** Open edits that found something nobody had explained. */
-  readonly #doubting = new Set<EditRecord>();
+  readonly #openProjects = new Set<EditRecord>();
 
   constructor(deps: EditBookDeps) {
     this.#deps = deps;
@@ -73,8 +82,8 @@ export class EditBook {
 
   fold(entry: LedgerEntry): void {
     const note = entry['edit'] as EditNote | undefined;
-    if (note !== undefined) this.#note(note, entry);
     this.#explained(entry);
+    if (note !== undefined) this.#note(note, entry);
     if (entry['by'] === undefined) return;
     for (const { path } of entry.changes) {
       const lines = this.#lines.get(path as Path);
@@ -128,9 +137,10 @@ export class EditBook {
   }
 
   #explained(entry: LedgerEntry): void {
-    if (this.#doubting.size === 0) return;
+    // A checkpoint repeats what is known of paths in the hands of edits; nothing came of them by that.
+    if (this.#openProjects.size === 0 || entry['fact'] !== undefined) return;
     for (const [path] of explainedBy(entry)) {
-      for (const { begun } of this.#doubting) begun.delete(path);
+      for (const { begun } of this.#openProjects) begun.delete(path);
     }
   }
 
@@ -140,13 +150,7 @@ export class EditBook {
 
   #note(note: EditNote, { seq, ts, changes }: LedgerEntry): void {
     if (note.what === 'started') {
-      const { facts, newFolders } = note;
-      const before = new Map(note.before);
-      const begun = new Map(note.begun);
-      const record = { facts, before, newFolders, begun, lines: [], end: undefined, endedAt: 0 };
-      this.#records.set(note.id, record);
-      if (begun.size > 0) this.#doubting.add(record);
-      if (facts.requestId !== null) this.#requests.set(facts.requestId, note.id);
+      this.#started(note);
       return;
     }
     const record = this.#records.get(note.id);
@@ -154,9 +158,29 @@ export class EditBook {
     if (changes.length > 0) record.lines.push(seq);
     if (note.what === 'passed_on') return;
     record.end = note.what;
-    this.#doubting.delete(record);
+    this.#openProjects.delete(record);
+    for (const { begun, touched } of this.#openProjects) {
+      for (const [path, state] of note.gaveBack ?? []) begun.set(path, state);
+      // What it had been given by another is not that one's any more.
+      for (const path of record.before.keys()) touched.delete(path);
+    }
     record.endedAt = Date.parse(ts);
     this.#trim();
+  }
+
+  #started(note: EditNote & { readonly what: 'started' }): void {
+    const { id, facts, newFolders } = note;
+    for (const [other, touched] of note.touched ?? []) {
+      const record = this.#records.get(other);
+      if (record !== undefined) record.touched = new Map(touched);
+    }
+    const record: EditRecord = {
+      ...{ facts, newFolders, before: new Map(note.before), begun: new Map(note.begun) },
+      ...{ touched: new Map(), lines: [], end: undefined, endedAt: 0 },
+    };
+    this.#records.set(id, record);
+    if (facts.scope === 'project') this.#openProjects.add(record);
+    if (facts.requestId !== null) this.#requests.set(facts.requestId, id);
   }
 
   #trim(): void {

@@ -4,7 +4,7 @@ import type { LedgerEntry, NewEvent } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
 import { sameState } from '../core/watching.js';
 import { linesFor, type Account } from './accounts.js';
-import { stateOf } from './claims.js';
+import { stateOf, type KnownAt } from './claims.js';
 import { fromLine, toEditedFile, type EditAnswer } from './edit-answer.js';
 import type { EditEnd, EditRecord } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
@@ -76,10 +76,13 @@ export class EditEnds {
       const diffs = new Map<string, string | undefined>(
         accounts.map(({ path, diff }) => [path, diff]),
       );
-      const entries = await editBook.append(this.#lines(edit, accounts, ending), (entry) => {
-        const diff = diffs.get(entry.changes.at(-1)?.path ?? '');
-        return diff === undefined ? {} : { diff };
-      });
+      const entries = await editBook.append(
+        this.#lines(edit, { accounts, spans }, ending),
+        (entry) => {
+          const diff = diffs.get(entry.changes.at(-1)?.path ?? '');
+          return diff === undefined ? {} : { diff };
+        },
+      );
       // What was noticed while it was open is still its own.
       this.#deps.watcher.publish();
       claims.table.close(edit);
@@ -105,19 +108,33 @@ export class EditEnds {
 
   #lines(
     edit: OpenEdit,
-    accounts: readonly Account[],
+    { accounts, spans }: { readonly accounts: readonly Account[]; readonly spans: readonly Span[] },
     { end, rationale, reason }: Ending,
   ): NewEvent[] {
     const voice = voiceOf(this.#deps, edit.facts);
     const spoken = rationale === undefined ? voice : { ...voice, rationale };
     const note = { id: edit.facts.id, what: end };
     const lines = linesFor(accounts, spoken, note);
-    if (lines.length > 0 && end === 'finalized') return lines;
+    const gaveBack = this.#gaveBack(spans);
+    const whole = gaveBack.length === 0 ? note : { ...note, gaveBack };
+    const [final] = lines.slice(-1);
+    if (final !== undefined && end === 'finalized') {
+      return [...lines.slice(0, -1), { ...final, edit: whole }];
+    }
     const action = end === 'incomplete' ? 'edit_incomplete' : 'edit_finished';
     const files = accounts.map(({ path }) => path);
     const paths = accounts.filter(isChanged).map(({ path }) => path);
-    const last = { ...spoken, by: undefined, action_type: action, files, edit: note } as const;
+    const last = { ...spoken, by: undefined, action_type: action, files, edit: whole } as const;
     return [...lines, reason === undefined ? last : { ...last, reason, paths }];
+  }
+
+  /** An edit that left a path as it was explains nothing about it. */
+  #gaveBack(spans: readonly Span[]): KnownAt[] {
+    const { claims } = this.#deps;
+    return spans.flatMap(({ path, before, after }): KnownAt[] => {
+      const isLeft = sameState(before, after) && claims.known.get(path) !== undefined;
+      return isLeft ? [[path, after]] : [];
+    });
   }
 
   /** What was just accounted for is known; what came after it, while we wrote, is not. */

@@ -78,18 +78,32 @@ export class EditStarts {
     }
     const edit = new OpenEdit(facts, new Map(paths.map((path) => [path, now(path)])));
     const others = claims.table.list().filter((one) => one.facts.scope === 'project').length;
-    const begun = facts.scope === 'project' ? claims.unsettled() : [];
+    const around = facts.scope === 'project' ? this.#around() : {};
     const passed = claims.table.open(edit);
     try {
       await this.#save(edit);
       if (untracked.size > 0) await this.#deps.track([...untracked.keys()]);
-      const started = await this.#record(request, { edit, begun, passed, newFolders, found });
+      const started = await this.#record(request, { edit, around, passed, newFolders, found });
       const warnings = this.#warnings(request, found, others);
       return { edit, newFolders, unknown: started, warnings };
     } catch (error) {
       claims.table.undoOpen(edit, passed);
       throw error;
     }
+  }
+
+  /** What tells after a crash whose a change is: only what the newest project edit changes is new. */
+  #around(): Around {
+    const { claims } = this.#deps;
+    const begun = claims.unexplained().map(({ path, actual }): KnownAt => [path, actual]);
+    const touched = claims.table
+      .list()
+      .filter(({ facts, before }) => facts.scope === 'project' && before.size > 0)
+      .map(({ facts, before }) => [facts.id, [...before]] as const);
+    return {
+      ...(begun.length === 0 ? {} : { begun }),
+      ...(touched.length === 0 ? {} : { touched }),
+    };
   }
 
   /** What must be there to go back to. A project edit may change anything not yet in the store. */
@@ -104,7 +118,7 @@ export class EditStarts {
 
   async #record(
     request: StartRequest,
-    { edit, begun, passed, newFolders, found }: Opening,
+    { edit, around, passed, newFolders, found }: Opening,
   ): Promise<UnknownChangeResult> {
     const { accounts, claims, editBook } = this.#deps;
     const { facts, strategy } = request;
@@ -126,7 +140,7 @@ export class EditStarts {
       facts,
       before: [...edit.before],
       newFolders,
-      ...(begun.length === 0 ? {} : { begun }),
+      ...around,
     };
     const line = {
       ...voiceOf(this.#deps, facts),
@@ -218,9 +232,11 @@ export class EditStarts {
   }
 }
 
+type Around = Pick<EditNote & { readonly what: 'started' }, 'begun' | 'touched'>;
+
 interface Opening {
   readonly edit: OpenEdit;
-  readonly begun: readonly KnownAt[];
+  readonly around: Around;
   readonly passed: readonly { readonly from: OpenEdit; readonly span: Span }[];
   readonly newFolders: readonly Path[];
   readonly found: readonly Unexplained[];

@@ -1,6 +1,7 @@
-import { firstToChange, OpenEdit } from '../core/edits.js';
+import { OpenEdit } from '../core/edits.js';
 import type { LedgerEntry } from '../core/ledger.js';
 import { createQueue, type Queue } from '../core/queue.js';
+import { sameState } from '../core/watching.js';
 import { Accounts, type Account } from './accounts.js';
 import { Blame } from './blame.js';
 import { Checkpoints } from './checkpoints.js';
@@ -124,17 +125,19 @@ export function createHistory(deps: WorkspaceDeps) {
 
   /** Edits that were open when the daemon ended: theirs is what changed while they were. */
   function reopenEdits(): OpenEdit[] {
-    const left = editBook.open().map(({ facts, before, begun }) => {
-      return { edit: new OpenEdit(facts, before), begun };
+    const records = editBook.open();
+    const left = records.map(({ facts, before, touched }) => {
+      return new OpenEdit(facts, new Map([...before, ...touched]));
     });
-    for (const { edit } of left) claims.table.open(edit);
-    const projects = left.filter(({ edit }) => edit.facts.scope === 'project');
-    for (const unexplained of claims.known.list()) {
-      if (claims.table.holder([unexplained.path]) !== undefined) continue;
-      const first = firstToChange(projects, unexplained.path, unexplained);
-      first?.edit.before.set(unexplained.path, first.before);
+    for (const edit of left) claims.table.open(edit);
+    const newest = records.findLast(({ facts }) => facts.scope === 'project');
+    for (const { path, expected, actual } of newest === undefined ? [] : claims.known.list()) {
+      if (claims.table.claimant(path) !== undefined) continue;
+      const found = newest?.begun.get(path);
+      const before = found === undefined ? expected : found;
+      if (!sameState(before, actual)) claims.table.touch(path, before);
     }
-    return left.map(({ edit }) => edit);
+    return left;
   }
 
   /**

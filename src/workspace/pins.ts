@@ -1,6 +1,7 @@
 import type { DialogFact } from '../core/dialogs.js';
 import type { Ledger, LedgerEntry } from '../core/ledger.js';
 import type { Hash } from '../core/model.js';
+import type { KnownAt } from './claims.js';
 import type { EditNote } from './edit-book.js';
 import { replay } from './replay.js';
 
@@ -22,9 +23,14 @@ export async function pinnedBlobs(ledger: Pick<Ledger, 'read'>): Promise<Set<Has
 function blobsOf(entry: LedgerEntry): string[] {
   const found = entry.changes.flatMap(({ before, after }) => [before, after]);
   const note = entry['edit'] as EditNote | undefined;
-  const begun = note?.what === 'started' ? [...note.before, ...(note.begun ?? [])] : [];
-  const before = begun.map(([, state]) => state?.hash);
+  const before = (note === undefined ? [] : statesIn(note)).map(([, state]) => state?.hash);
   const saved = (entry['saved'] as { hash: string }[] | undefined) ?? [];
   const all = [...found, ...before, ...saved.map(({ hash }) => hash)];
   return all.filter((hash) => typeof hash === 'string');
+}
+
+function statesIn(note: EditNote): KnownAt[] {
+  if (note.what !== 'started') return [...(note.gaveBack ?? [])];
+  const touched = (note.touched ?? []).flatMap(([, states]) => states);
+  return [...note.before, ...(note.begun ?? []), ...touched];
 }

@@ -176,6 +176,76 @@ describe('whose work it is', () => {
     expect(await authors(again, 'a.txt')).toEqual(['baseline', 'unknown']);
   });
 
+  it('is a command’s after a crash only from where an edit of named files gave it back', async () => {
+    const { client, write, restart, open } = await project();
+    write('strange.txt', 'strange\n');
+    const edit = await start(client, { files: ['strange.txt'], strategy: 'warn' });
+    await start(client, { scope: 'project', tool: 'make', detached: true });
+    await client.must('abort_edit', { edit_id: edit });
+    write('strange.txt', 'strange\nmade\n');
+    await client.must('known_files', { limit: 1 });
+    expect(await authors(client, 'strange.txt')).toEqual(['unknown', 'command:make']);
+    await restart('SIGKILL');
+    expect(await authors(await open(), 'strange.txt')).toEqual(['unknown', 'command:make']);
+  });
+
+  it('is a command’s after a crash only from where another command gave it back', async () => {
+    const { client, write, restart, open } = await project();
+    write('strange.txt', 'strange\n');
+    const first = await start(client, { scope: 'project', tool: 'first', detached: true });
+    write('strange.txt', 'strange\nhalf done\n');
+    write('a.txt', 'half done\n');
+    await client.must('known_files', { limit: 1 });
+    const second = await start(client, { scope: 'project', tool: 'second', detached: true });
+    write('a.txt', 'one\ntwo\n');
+    write('strange.txt', 'strange\n');
+    await client.must('finalize_edit', { edit_id: first });
+    expect(await unknown(client)).toEqual(['strange.txt']);
+    write('a.txt', 'one\ntwo\nmade\n');
+    await client.must('known_files', { limit: 1 });
+    await restart('SIGKILL');
+    const again = await open();
+    expect(await unknown(again)).toEqual(['strange.txt']);
+    expect(await authors(again, 'strange.txt')).toEqual(['unknown']);
+    await again.must('abort_edit', { edit_id: second });
+    expect(await authors(again, 'a.txt')).toEqual(['baseline', 'baseline']);
+  });
+
+  it.each([
+    ['a checkpoint', true],
+    ['no checkpoint', false],
+  ])(
+    'stays the first command’s after a crash with %s when a second one ran',
+    async (_, isSaved) => {
+      const { client, write, restart, open } = await project();
+      await start(client, { scope: 'project', tool: 'first', detached: true });
+      write('made.txt', 'first\n');
+      write('a.txt', 'one\n');
+      await client.must('known_files', { limit: 1 });
+      write('a.txt', 'one\ntwo\n');
+      await client.must('known_files', { limit: 1 });
+      await start(client, { scope: 'project', tool: 'second', detached: true });
+      if (isSaved) await client.must('create_checkpoint', {});
+      write('made.txt', 'first\nmore\n');
+      write('a.txt', 'one\ntwo\nthree\n');
+      write('other.txt', 'second\n');
+      await client.must('known_files', { limit: 1 });
+      const expected = [
+        ['command:first', 'command:first'],
+        ['baseline', 'baseline', 'command:first'],
+        ['command:second'],
+      ];
+      const told = async (one: Connection) => [
+        await authors(one, 'made.txt'),
+        await authors(one, 'a.txt'),
+        await authors(one, 'other.txt'),
+      ];
+      expect(await told(client)).toEqual(expected);
+      await restart('SIGKILL');
+      expect(await told(await open())).toEqual(expected);
+    },
+  );
+
   it('keeps nobody off a path once the daemon that had the edit is gone', async () => {
     const { client, write, restart, open } = await project();
     for (let round = 0; round < 5; round++) {

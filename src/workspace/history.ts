@@ -131,11 +131,14 @@ export function createHistory(deps: WorkspaceDeps) {
     });
     for (const edit of left) claims.table.open(edit);
     const newest = records.findLast(({ facts }) => facts.scope === 'project');
-    for (const { path, expected, actual } of newest === undefined ? [] : claims.known.list()) {
+    if (newest === undefined) return left;
+    // What was unexplained may be as it should be by now, and that is its work too.
+    const unexplained = claims.known.list().map(({ path }) => path);
+    for (const path of new Set([...unexplained, ...newest.begun.keys()])) {
       if (claims.table.claimant(path) !== undefined) continue;
-      const found = newest?.begun.get(path);
-      const before = found === undefined ? expected : found;
-      if (!sameState(before, actual)) claims.table.touch(path, before);
+      const found = newest.begun.get(path);
+      const before = found === undefined ? claims.known.expected(path) : found;
+      if (!sameState(before, watcher.get(path))) claims.table.touch(path, before);
     }
     return left;
   }

@@ -211,6 +211,20 @@ describe('whose work it is', () => {
     expect(await authors(again, 'a.txt')).toEqual(['baseline', 'baseline']);
   });
 
+  it('is a command’s after a crash that nothing is left of what was unknown', async () => {
+    const { client, root, write, restart, open } = await project();
+    write('strange.txt', 'strange\n');
+    const edit = await start(client, { scope: 'project', tool: 'clean', detached: true });
+    rmSync(join(root, 'strange.txt'));
+    await client.must('known_files', { limit: 1 });
+    await restart('SIGKILL');
+    const again = await open();
+    expect(await again.must('abort_edit', { edit_id: edit })).toMatchObject({
+      restored: ['strange.txt'],
+    });
+    expect(readFileSync(join(root, 'strange.txt'), 'utf8')).toBe('strange\n');
+  });
+
   it.each([
     ['a checkpoint', true],
     ['no checkpoint', false],

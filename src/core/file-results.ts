@@ -18,10 +18,12 @@ const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
 
 /** The outcome of each span, in path order; a file that left one path for another is one result. */
 export function toResults(spans: readonly Span[]): FileResult[] {
-  const results = spans.map(({ path, before, after }): FileResult => {
-    return { path, change: changeOf(before, after), before, after };
-  });
-  return withRenames(results, exactMoves(results)).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const results = spans
+    .map(({ path, before, after }): FileResult => {
+      return { path, change: changeOf(before, after), before, after };
+    })
+    .sort((a, b) => byName(a.path, b.path));
+  return withRenames(results, exactMoves(results));
 }
 
 /** Joins each deleted path with the created one it became. */
@@ -37,6 +39,32 @@ export function withRenames(
     if (from === undefined) return [result];
     return [{ ...result, from: from.path, change: 'renamed', before: from.before }];
   });
+}
+
+/** A path that is gone, one that is new, and how much of the longer one they share. */
+export interface Pair {
+  readonly from: Path;
+  readonly to: Path;
+  readonly similarity: number;
+}
+
+/** Created path -> the deleted one it was: the most alike first, then by path. */
+export function mostAlike(pairs: readonly Pair[]): Map<Path, Path> {
+  const moves = new Map<Path, Path>();
+  const taken = new Set<Path>();
+  const inOrder = pairs.toSorted(
+    (a, b) => b.similarity - a.similarity || byName(a.from, b.from) || byName(a.to, b.to),
+  );
+  for (const { from, to } of inOrder) {
+    if (moves.has(to) || taken.has(from)) continue;
+    moves.set(to, from);
+    taken.add(from);
+  }
+  return moves;
+}
+
+function byName(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 /** Created path -> the deleted one whose content it has. */

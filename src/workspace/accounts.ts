@@ -2,9 +2,11 @@ import {
   actionOf,
   isCreated,
   isDeleted,
+  mostAlike,
   toResults,
   withRenames,
   type FileResult,
+  type Pair,
 } from '../core/file-results.js';
 import type { LedgerEntry, NewEvent } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
@@ -131,22 +133,19 @@ export class Accounts {
   }
 
   async #similarMoves(results: readonly FileResult[]): Promise<Map<Path, Path>> {
-    const moves = new Map<Path, Path>();
     const gone = results.filter(isDeleted);
     const come = results.filter(isCreated);
-    if (gone.length > MOST_COMPARED || come.length > MOST_COMPARED) return moves;
+    if (gone.length > MOST_COMPARED || come.length > MOST_COMPARED) return new Map();
+    const pairs: Pair[] = [];
     for (const created of come) {
-      let best = LEAST_SIMILARITY;
       for (const { path: from, before } of gone) {
-        if ([...moves.values()].includes(from)) continue;
         const result = { ...created, from, before, change: 'renamed' } as const;
         const { similarity = 0, is_binary: isBinary } = (await this.#compare(result)) ?? {};
-        if (isBinary === true || similarity < best) continue;
-        best = similarity;
-        moves.set(created.path, from);
+        if (isBinary === true || similarity < LEAST_SIMILARITY) continue;
+        pairs.push({ from, to: created.path, similarity });
       }
     }
-    return moves;
+    return mostAlike(pairs);
   }
 }
 

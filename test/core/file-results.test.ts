@@ -39,6 +39,18 @@ describe('what became of files', () => {
     ]);
   });
 
+  it('joins the first by path when several had the same content, whatever was touched first', () => {
+    const results = toResults([
+      span('z', null, state('1')),
+      span('b', state('1'), null),
+      span('a', state('1'), null),
+    ]);
+    expect(results.map(({ path, from, change }) => [path, from, change])).toEqual([
+      ['b', undefined, 'deleted'],
+      ['z', 'a', 'renamed'],
+    ]);
+  });
+
   it('takes no empty file for another', () => {
     const empty: FileState = {
       hash: 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391' as Hash,

@@ -157,6 +157,22 @@ describe('an edit', () => {
     await edit.abort(first);
   });
 
+  it('takes the new file that is most like a gone one for the moved one', async () => {
+    const lines = Array.from({ length: 10 }, (_, number) => `line ${number}\n`);
+    const work = shared();
+    await work.fresh({ old: lines.join('') });
+    const edit = editing(work);
+    const started = await edit.start(['old', 'a little', 'much']);
+    renameSync(work.at('old'), work.at('much'));
+    writeFileSync(work.at('much'), lines.slice(1).join(''));
+    writeFileSync(work.at('a little'), lines.slice(0, 6).join(''));
+    const { files } = await edit.finalize(started);
+    expect(files.map(({ path, from, change }) => [path, from, change])).toEqual([
+      ['a little', undefined, 'created'],
+      ['much', 'old', 'renamed'],
+    ]);
+  });
+
   it('tells a moved file from a new one', async () => {
     const work = shared();
     const text = Array.from({ length: 20 }, (_, line) => `line ${line}\n`).join('');

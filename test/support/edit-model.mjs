@@ -302,11 +302,12 @@ export class EditModel {
   }
 }
 
-const byPath = (a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
+const byName = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+const byPath = (a, b) => byName(a.path, b.path);
 
 /**
  * Old path -> new path. A file that is gone and one that is new are the same file when they share
- * at least so many hundredths of the longer one; the most alike first.
+ * at least so many hundredths of the longer one; the most alike first, then by name.
  */
 function movesOf(results, least) {
   const gone = results.filter(({ before, after }) => before !== null && after === null);
@@ -316,13 +317,15 @@ function movesOf(results, least) {
   );
   const moves = new Map();
   const taken = new Set();
-  for (const { from, to, share } of pairs.sort((a, b) => b.share - a.share)) {
+  for (const { from, to, share } of pairs.sort(byShare)) {
     if (share < least || moves.has(from) || taken.has(to)) continue;
     moves.set(from, to);
     taken.add(to);
   }
   return moves;
 }
+
+const byShare = (a, b) => b.share - a.share || byName(a.from, b.from) || byName(a.to, b.to);
 
 function alike(a, b) {
   const longest = Math.max(text(a).length, text(b).length);

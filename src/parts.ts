@@ -17,6 +17,7 @@ import { openJsonFile } from './host/json-file.js';
 import type { StatePaths } from './host/state-folder.js';
 import { createJournal } from './journal/journal.js';
 import { createLedger } from './ledger/ledger.js';
+import { createPatchFiles } from './ledger/patch-files.js';
 import { loadRules } from './watch/rules/rule-set.js';
 import { findRepository } from './watch/rules/rule-sources.js';
 import { createWatcher } from './watch/watcher.js';
@@ -104,6 +105,7 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     onJournalDue: (listener: (dialog: DialogId) => void) => void (journalDue = listener),
     journal,
     files: createTreeWriter({ root, umask }),
+    patches: createPatchFiles(paths.state),
     text: createTextDiff(),
     blobId: hashBytes,
     intent: openJsonFile(join(paths.state, 'intent.json')),

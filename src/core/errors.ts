@@ -109,3 +109,10 @@ export class SmithyError extends Error {
 function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
+
+export function eventNotFound(id: string): SmithyError {
+  return new SmithyError('EVENT_NOT_FOUND', `There is no event ${id.slice(0, 100)}.`, {
+    hint: 'Events are named as in evt-000012; see `smithyd history`.',
+    data: { id, near: [] },
+  });
+}

@@ -1,5 +1,6 @@
 import type { Span } from './edits.js';
 import type { ActionType } from './ledger.js';
+import type { LineChange } from './line-change.js';
 import type { Path } from './model.js';
 import { sameState, type FileState } from './watching.js';
 
@@ -67,19 +68,31 @@ function byName(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Created path -> the deleted one whose content it has. */
+/** Created path -> the deleted one whose content it has; of several, one with the same name. */
 function exactMoves(results: readonly FileResult[]): Map<Path, Path> {
   const sources = new Map<string, Path[]>();
   for (const { path, before } of results.filter(isDeleted)) {
-    if (before === null || before.hash === EMPTY_BLOB) continue;
-    sources.set(before.hash, [...(sources.get(before.hash) ?? []), path]);
+    const key = contentKey(before);
+    if (key !== undefined) sources.set(key, [...(sources.get(key) ?? []), path]);
   }
   const moves = new Map<Path, Path>();
-  for (const { path, after } of results.filter(isCreated)) {
-    const source = after === null ? undefined : sources.get(after.hash)?.shift();
-    if (source !== undefined) moves.set(path, source);
+  const created = results.filter(isCreated);
+  for (const hasToMatch of [true, false]) {
+    for (const { path, after } of created) {
+      const free = sources.get(contentKey(after) ?? '') ?? [];
+      const at = hasToMatch ? free.findIndex((from) => nameOf(from) === nameOf(path)) : 0;
+      if (moves.has(path) || at === -1) continue;
+      const [from] = free.splice(at, 1);
+      if (from !== undefined) moves.set(path, from);
+    }
   }
   return moves;
+}
+
+/** A link is not a file that holds the link's target. */
+function contentKey(state: FileState | null): string | undefined {
+  if (state === null || state.hash === EMPTY_BLOB) return undefined;
+  return `${state.mode === '120000' ? 'link' : 'file'} ${state.hash}`;
 }
 
 export function isCreated({ change }: FileResult): boolean {
@@ -90,19 +103,17 @@ export function isDeleted({ change }: FileResult): boolean {
   return change === 'deleted';
 }
 
-/** What to call a result in the ledger. */
+/** What to call a result in the ledger; `lines` says what became of the lines of a text. */
 export function actionOf(
   { change, path, from, before, after }: FileResult,
-  { additions, deletions }: { readonly additions: number; readonly deletions: number },
+  lines: LineChange,
 ): ActionType {
   if (change === 'created') return 'file_create';
   if (change === 'deleted') return 'file_delete';
   if (change === 'renamed') {
     return folderOf(path) === folderOf(from ?? path) ? 'file_rename' : 'file_move';
   }
-  if (before?.hash === after?.hash) return 'mode_change';
-  if (deletions === 0 && additions > 0) return 'edit_insert';
-  return additions === 0 && deletions > 0 ? 'edit_delete' : 'edit_replace';
+  return before?.hash === after?.hash ? 'mode_change' : lines;
 }
 
 function changeOf(before: FileState | null, after: FileState | null): FileResult['change'] {
@@ -113,4 +124,8 @@ function changeOf(before: FileState | null, after: FileState | null): FileResult
 
 function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What an event can be about. Append-only. */
-const ACTION_TYPES = [
+const SEED_TYPES = [
   'edit_insert',
   'edit_delete',
   'edit_replace',
@@ -34,7 +34,7 @@ const OWN_TYPES = [
   'milestone',
 ] as const;
 
-const ActionType = z.enum([...ACTION_TYPES, ...OWN_TYPES]);
+export const ActionType = z.enum([...SEED_TYPES, ...OWN_TYPES]);
 export type ActionType = z.output<typeof ActionType>;
 
 const nullable = z.string().nullable().default(null);
@@ -90,6 +90,34 @@ export type LedgerEntry = z.output<typeof NewEvent> & {
   /** SHA-256 of the line before, as 64 hex digits: the chain. */
   readonly prev: string;
 };
+
+export function eventId(seq: number): string {
+  return `evt-${String(seq).padStart(6, '0')}`;
+}
+
+/** The sequence number that an id stands for, leading zeros or not; undefined for any other word. */
+export function readEventId(id: string): number | undefined {
+  const digits = /^evt-0*([1-9]\d{0,14})$/u.exec(id)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** An event at its place in the ledger. */
+export function placed(event: z.output<typeof NewEvent>, seq: number, prev: string): LedgerEntry {
+  const id = eventId(seq);
+  const branch = event.branch ?? event.session;
+  const diff_path = event.diff_path ?? (hasPatch(event) ? patchPath(id) : null);
+  return { ...event, branch, diff_path, seq, id, prev };
+}
+
+/** Where the patch of an event is, below the state folder. */
+export function patchPath(id: string): string {
+  return `ledger/diffs/diff-${id}.patch`;
+}
+
+/** What was only noted has not been accepted, and its contents need not be in the store. */
+function hasPatch({ changes, ...rest }: z.output<typeof NewEvent>): boolean {
+  return changes.length > 0 && rest['noted'] !== true;
+}
 
 /** Something in the file that is not as it was written. Everything around it stays readable. */
 export interface LedgerDamage {
@@ -154,4 +182,10 @@ export interface Ledger {
   stats(): { readonly events: number; readonly bytes: number };
   /** Waits for appends under way. */
   close(): Promise<void>;
+}
+
+/** Patches of events, for people and other programs. One is written at a time. */
+export interface PatchFiles {
+  has(id: string): Promise<boolean>;
+  write(id: string, bytes: Uint8Array): Promise<void>;
 }

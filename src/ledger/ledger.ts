@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import {
   NewEvent,
+  placed,
   type Ledger,
   type LedgerCheck,
   type LedgerDamage,
@@ -13,7 +14,7 @@ import {
 } from '../core/ledger.js';
 import { linesOf } from './chunks.js';
 import { codeOf, diskIo, messageOf, openLedgerFile, quarantine, type LedgerIo } from './files.js';
-import { checkLine, decodeLine, encodeLine, eventId, hashLine, NO_HASH } from './line.js';
+import { checkLine, decodeLine, encodeLine, hashLine, NO_HASH } from './line.js';
 import { createOffsets, type Offsets } from './offsets.js';
 import { scan } from './scan.js';
 
@@ -121,7 +122,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const groups = turn.map((one) =>
       one.events.map((event, number) => {
         seq++;
-        const entry: LedgerEntry = { ...event, seq, id: eventId(seq), prev: hash };
+        const entry = placed(event, seq, hash);
         const line = encodeLine(entry, one.events.length - 1 - number);
         hash = hashLine(line);
         places.push({ seq, offset });

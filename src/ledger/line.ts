@@ -64,10 +64,6 @@ function withoutFraming<Event extends Record<string, unknown>>(event: Event): Ev
   return copy;
 }
 
-export function eventId(seq: number): string {
-  return `evt-${String(seq).padStart(6, '0')}`;
-}
-
 function checksum(bytes: Uint8Array): string {
   return crc32(bytes).toString(16).padStart(8, '0');
 }

@@ -1,20 +1,21 @@
+import { SmithyError } from '../core/errors.js';
 import {
   actionOf,
   isCreated,
   isDeleted,
   mostAlike,
-  toResults,
   withRenames,
   type FileResult,
   type Pair,
 } from '../core/file-results.js';
-import type { LedgerEntry, NewEvent } from '../core/ledger.js';
+import type { ActionType, LedgerEntry, NewEvent } from '../core/ledger.js';
+import { lineChange, type LineChange } from '../core/line-change.js';
 import type { Path } from '../core/model.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { FileDiff, TextDiff } from '../core/text-diff.js';
 import type { FileState } from '../core/watching.js';
 import type { Contents } from './contents.js';
-import { toState } from './explained.js';
+import { resultsOf } from './entry-results.js';
 
 /** Who a change is by, as its ledger line says it. */
 export interface Voice {
@@ -29,6 +30,7 @@ export interface Voice {
   readonly session: string | null;
   readonly rationale?: string | null;
   readonly run_id?: string | null;
+  readonly artifacts?: string[];
 }
 
 /** A result together with its size and text. */
@@ -37,6 +39,8 @@ export interface Account extends FileResult {
   readonly deletions: number;
   readonly diff?: string;
   readonly affectedLines: readonly number[];
+  /** What became of the lines of a text. */
+  readonly lines: LineChange;
 }
 
 /** Texts in one answer; beyond it files are listed without theirs. */
@@ -48,6 +52,11 @@ const MOST_COMPARED = 10;
 const LEAST_SIMILARITY = 50;
 /** A checkout changes thousands: one line tells of this many. */
 const CHANGES_PER_LINE = 1_000;
+/** So many changes that nobody announced are looked into; a checkpoint waits for it. */
+const MOST_LOOKED_INTO = 8;
+
+const LINK = '120000';
+const EMPTY = new Uint8Array();
 
 export interface AccountDeps {
   readonly contents: Contents;
@@ -91,36 +100,43 @@ export class Accounts {
     const accounts: Account[] = [];
     let room = MOST_TEXT_BYTES;
     for (const result of joined) {
-      const diff = room > 0 ? await this.#compare(result) : undefined;
+      const diff = room > 0 ? await this.compare(result) : undefined;
       room -= diff?.unified?.length ?? 0;
+      const lines = diff === undefined ? 'edit_replace' : await this.#lineChange(result, diff);
       accounts.push({
         ...result,
         additions: diff?.additions ?? 0,
         deletions: diff?.deletions ?? 0,
         ...(diff?.unified === undefined ? {} : { diff: diff.unified }),
-        affectedLines: diff === undefined ? [] : linesOf(diff),
+        affectedLines: diff === undefined ? [] : affectedLines(diff, lines),
+        lines,
       });
     }
     return accounts;
   }
 
+  /** Lines for changes outside of edits: of few each for itself, of many only what they are. */
+  async tell(results: readonly FileResult[], voice: Voice): Promise<NewEvent[]> {
+    const changed = results.filter(({ change }) => change !== 'unchanged');
+    if (changed.length > MOST_LOOKED_INTO) return summaryLines(changed, voice);
+    try {
+      return linesFor(await this.describe(changed), voice);
+    } catch (error) {
+      // A content that cannot be had any more keeps nobody from saying that it changed.
+      if (!(error instanceof SmithyError) || error.code !== 'STALE_READ') throw error;
+      return summaryLines(changed, voice);
+    }
+  }
+
   /** The text of a line's change, as far as it can still be had. */
   async diffOf(entry: LedgerEntry): Promise<string | null> {
-    const last = entry.changes.at(-1);
-    if (last === undefined) return null;
-    const path = last.path as Path;
-    const from = (entry['moves'] as Moves | undefined)?.[path];
-    const first = from === undefined ? last : entry.changes[0];
-    const before = toState(first?.before ?? null, first?.mode_before);
-    const after = toState(last.after, last.mode_after);
-    const [result] = toResults([{ path, before, after }]);
+    const result = resultsOf(entry).at(-1);
     if (result === undefined) return null;
-    const moved = from === undefined ? result : { ...result, from, change: 'renamed' as const };
-    const diff = await this.#compare(moved).catch(() => undefined);
+    const diff = await this.compare(result).catch(() => undefined);
     return diff?.unified ?? null;
   }
 
-  async #compare(result: FileResult): Promise<FileDiff | undefined> {
+  async compare(result: FileResult): Promise<FileDiff | undefined> {
     const { path, from = path, change, before, after } = result;
     if (change === 'unchanged') return undefined;
     return this.#text.file({
@@ -132,6 +148,18 @@ export class Accounts {
     });
   }
 
+  async #lineChange(result: FileResult, { is_binary: isBinary }: FileDiff): Promise<LineChange> {
+    const { path, change, before, after } = result;
+    if (change !== 'modified' || isBinary || before?.mode === LINK || after?.mode === LINK) {
+      return 'edit_replace';
+    }
+    const [old, now] = [
+      await this.#contents.side(path, before),
+      await this.#contents.side(path, after),
+    ];
+    return lineChange(old?.content ?? EMPTY, now?.content ?? EMPTY);
+  }
+
   async #similarMoves(results: readonly FileResult[]): Promise<Map<Path, Path>> {
     const gone = results.filter(isDeleted);
     const come = results.filter(isCreated);
@@ -140,7 +168,7 @@ export class Accounts {
     for (const created of come) {
       for (const { path: from, before } of gone) {
         const result = { ...created, from, before, change: 'renamed' } as const;
-        const { similarity = 0, is_binary: isBinary } = (await this.#compare(result)) ?? {};
+        const { similarity = 0, is_binary: isBinary } = (await this.compare(result)) ?? {};
         if (isBinary === true || similarity < LEAST_SIMILARITY) continue;
         pairs.push({ from, to: created.path, similarity });
       }
@@ -162,33 +190,32 @@ export function linesFor(
       return {
         ...voice,
         ...changeFields([account]),
-        action_type: actionOf(account, account),
+        action_type: actionOf(account, account.lines),
         affected_lines: [...account.affectedLines],
-        told: { change, additions, deletions },
-        ...(edit === undefined ? {} : { edit }),
+        ...(edit === undefined ? {} : { told: { change, additions, deletions }, edit }),
       };
     });
 }
 
 /** Few lines for many files: what changed, without looking into it. */
 export function summaryLines(results: readonly FileResult[], voice: Voice): NewEvent[] {
-  const lines: NewEvent[] = [];
-  const kinds = [isCreated, isDeleted, (one: FileResult) => !isCreated(one) && !isDeleted(one)];
-  for (const isKind of kinds) {
-    const alike = results.filter((one) => one.change !== 'unchanged' && isKind(one));
-    for (let at = 0; at < alike.length; at += CHANGES_PER_LINE) {
-      const some = alike.slice(at, at + CHANGES_PER_LINE);
-      const [first] = some;
-      if (first === undefined) break;
-      const action = actionOf(first, { additions: 1, deletions: 1 });
-      lines.push({ ...voice, ...changeFields(some), action_type: action });
-    }
+  const alike = new Map<ActionType, FileResult[]>();
+  for (const result of results) {
+    if (result.change === 'unchanged') continue;
+    const action = actionOf(result, 'edit_replace');
+    const others = alike.get(action);
+    if (others === undefined) alike.set(action, [result]);
+    else others.push(result);
   }
-  return lines;
+  return [...alike].flatMap(([action_type, all]) => {
+    const lines: NewEvent[] = [];
+    for (let at = 0; at < all.length; at += CHANGES_PER_LINE) {
+      const some = all.slice(at, at + CHANGES_PER_LINE);
+      lines.push({ ...voice, ...changeFields(some), action_type });
+    }
+    return lines;
+  });
 }
-
-/** New path -> old path, for the files that moved. */
-export type Moves = Readonly<Record<string, Path>>;
 
 function changeFields(results: readonly FileResult[]) {
   const moved = results.filter(({ from }) => from !== undefined);
@@ -216,13 +243,15 @@ function change(path: Path, before: FileState | null, after: FileState | null) {
   };
 }
 
-function linesOf({ hunks = [] }: FileDiff): number[] {
+/** Numbers of the new file's lines; where lines only went, those that the old file had. */
+function affectedLines({ hunks = [] }: FileDiff, lines: LineChange): number[] {
+  const wanted = lines === 'edit_delete' ? '-' : '+';
   const numbers: number[] = [];
   for (const hunk of hunks) {
-    let at = hunk.after_start;
+    let at = wanted === '-' ? hunk.before_start : hunk.after_start;
     for (const { mark } of hunk.lines) {
-      if (mark === '+') numbers.push(at);
-      if (mark !== '-') at += 1;
+      if (mark === wanted) numbers.push(at);
+      if (mark === wanted || mark === ' ') at += 1;
       if (numbers.length >= MOST_LINES) return numbers;
     }
   }

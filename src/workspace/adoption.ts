@@ -1,23 +1,17 @@
 import { activeSession, type DialogState } from '../core/dialogs.js';
 import type { EditFacts, Span } from '../core/edits.js';
-import { toResults } from '../core/file-results.js';
+import { toResults, type FileResult } from '../core/file-results.js';
 import type { NewEvent } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
-import { summaryLines, type Voice } from './accounts.js';
+import { summaryLines, type Accounts, type Voice } from './accounts.js';
 import { stateOf, type Claims } from './claims.js';
 import type { PendingChange } from './pending.js';
 
-/** Work of others that a checkpoint has taken in: its lines, and what to do once they are written. */
+/** Work of others that a checkpoint has taken in, and what to do once its lines are written. */
 export interface Adoption {
-  readonly lines: readonly NewEvent[];
+  readonly results: readonly FileResult[];
   done(): void;
-}
-
-interface AdoptOptions {
-  readonly voice: Voice;
-  /** Paths that have changed again since. */
-  readonly stillPending?: ReadonlySet<Path>;
 }
 
 /**
@@ -27,7 +21,8 @@ interface AdoptOptions {
 export function adopt(
   claims: Claims,
   taken: readonly PendingChange[],
-  { voice, stillPending = new Set() }: AdoptOptions,
+  /** Paths that have changed again since. */
+  stillPending: ReadonlySet<Path> = new Set(),
 ): Adoption {
   const inCommit = new Map(taken.map(({ path, after }) => [path, stateOf(after ?? undefined)]));
   const spans = claims.unexplained().flatMap(({ path, expected, actual }): Span[] => {
@@ -36,7 +31,7 @@ export function adopt(
     return [{ path, before: expected, after: committed === undefined ? actual : committed }];
   });
   return {
-    lines: summaryLines(toResults(spans), voice),
+    results: toResults(spans),
     done: () => {
       for (const { path, after } of spans) claims.explain(path, after);
     },
@@ -84,12 +79,12 @@ export function dialogVoice(dialog: DialogState, clock: Clock): Voice {
 }
 
 /** The lines of files that we put back to what they were when the ledger was at `asOf`. */
-export function restoredLines(
+export async function restoredLines(
+  accounts: Accounts,
   changes: readonly Span[],
-  voice: Voice,
-  asOf: number | undefined,
-): NewEvent[] {
-  return summaryLines(toResults(changes), voice).map((line) => {
+  { voice, asOf }: { readonly voice: Voice; readonly asOf: number | undefined },
+): Promise<NewEvent[]> {
+  return (await accounts.tell(toResults(changes), voice)).map((line) => {
     return { ...line, restored: true, ...(asOf === undefined ? {} : { as_of: asOf }) };
   });
 }

@@ -5,10 +5,11 @@ import type { LedgerEntry } from '../core/ledger.js';
 import type { Hash, Path } from '../core/model.js';
 import { toPath } from '../core/paths.js';
 import type { TextDiff } from '../core/text-diff.js';
-import type { Moves } from './accounts.js';
+import type { Moves } from './entry-results.js';
 import { stateOf } from './claims.js';
 import type { EditNote } from './edit-book.js';
 import { steadily, type EditDeps } from './edit-deps.js';
+import type { Timeline } from './timeline.js';
 
 /** One change of a path, as the ledger tells it. */
 interface Version {
@@ -42,11 +43,15 @@ const UNKNOWN: Ascription = { by: 'unknown' };
 /** Older changes than these show as one; nobody looks further back line by line. */
 const MOST_VERSIONS = 2_000;
 
+export interface BlameDeps extends EditDeps {
+  readonly timeline: Timeline;
+}
+
 /** For every line of a file, who wrote it last. */
 export class Blame {
-  readonly #deps: EditDeps;
+  readonly #deps: BlameDeps;
 
-  constructor(deps: EditDeps) {
+  constructor(deps: BlameDeps) {
     this.#deps = deps;
   }
 
@@ -77,7 +82,7 @@ export class Blame {
 
   /** Oldest first, as far back as any present line can come from. */
   async #versions(path: Path, until: number): Promise<Version[]> {
-    const seqs = this.#deps.editBook.linesOf(path).filter((seq) => seq < until);
+    const seqs = this.#deps.timeline.index.changesOf(path).filter((seq) => seq < until);
     const found: Version[] = [];
     /** Contents that were put back, and how far back their origin lies. */
     const wanted = new Map<Hash | null, number>();

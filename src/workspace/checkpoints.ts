@@ -8,6 +8,7 @@ import { resolveId } from '../core/resolve-id.js';
 import { SmithyError } from '../core/errors.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
+import type { Accounts } from './accounts.js';
 import { adopt, notedUnderWay, placeOf, unknownVoice, type Adoption } from './adoption.js';
 import { voiceOf } from './edit-deps.js';
 import type { Claims } from './claims.js';
@@ -27,6 +28,7 @@ export interface CheckpointDeps {
   readonly watcher: Watcher;
   readonly saving: Saving;
   readonly claims: Claims;
+  readonly accounts: Accounts;
   readonly editBook: Pick<EditBook, 'append'>;
   readonly findMessage: (dialog: DialogId, id: string) => Promise<JournalMessage | undefined>;
   readonly events: EventStream;
@@ -159,8 +161,10 @@ export class Checkpoints {
     const { saving, book, log, claims } = this.#deps;
     const saved = await saving.save(dialog, request);
     const adopted = await this.#adopt(dialog, saved);
+    const voice = unknownVoice(placeOf(dialog), this.#deps.clock);
+    const lines = await this.#deps.accounts.tell(adopted.results, voice);
     if (!saved.isNew) {
-      await this.#deps.editBook.append(adopted.lines);
+      await this.#deps.editBook.append(lines);
       adopted.done();
       return saved;
     }
@@ -168,7 +172,6 @@ export class Checkpoints {
     const session = activeSession(dialog).name;
     const line = {
       session,
-      branch: `refs/heads/${session}`,
       changed,
       skipped: skippedFiles(skipped),
       message: request.message,
@@ -177,7 +180,7 @@ export class Checkpoints {
     const along = also?.(commit);
     const facts = along === undefined ? [kept] : [kept, along];
     const noted = notedUnderWay(claims, saved.changes, (edit) => voiceOf(this.#deps, edit));
-    await book.record(dialog.id, facts, [...adopted.lines, ...noted, ...(along?.changes ?? [])]);
+    await book.record(dialog.id, facts, [...lines, ...noted, ...(along?.changes ?? [])]);
     adopted.done();
     log.write('info', 'checkpoint', {
       dialog: dialog.id,
@@ -190,12 +193,12 @@ export class Checkpoints {
   }
 
   async #adopt(dialog: DialogState, { changes }: Saved): Promise<Adoption> {
-    const { claims, clock, saving } = this.#deps;
+    const { claims, saving } = this.#deps;
     // Few ask, so the question what has changed since costs only those who must know.
-    if (claims.unexplained().length === 0) return { lines: [], done: () => undefined };
+    if (claims.unexplained().length === 0) return { results: [], done: () => undefined };
     const pending = await saving.pending(dialog);
     const stillPending = new Set(pending.map(({ path }) => path));
-    return adopt(claims, changes, { voice: unknownVoice(placeOf(dialog), clock), stillPending });
+    return adopt(claims, changes, stillPending);
   }
 
   /** A checkpoint of this dialog by its id or the beginning of it. */

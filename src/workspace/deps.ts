@@ -1,5 +1,5 @@
 import type { Journal } from '../core/journal.js';
-import type { Ledger } from '../core/ledger.js';
+import type { Ledger, PatchFiles } from '../core/ledger.js';
 import type { DialogId, EditId, Hash, Path } from '../core/model.js';
 import type { Clock, Diagnostics, Log, SmallFile } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
@@ -30,6 +30,7 @@ export interface WorkspaceDeps {
   /** What the tracking rules could not take in, one sentence each. */
   readonly ruleWarnings: () => readonly string[];
   readonly ledger: Ledger;
+  readonly patches: PatchFiles;
   readonly store: CheckpointStore;
   readonly journal: Journal;
   /** Runs when a journal is found to be lost or damaged. */

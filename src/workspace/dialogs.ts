@@ -3,6 +3,7 @@ import type { DialogId } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
+import type { Accounts } from './accounts.js';
 import { adopt, unknownVoice } from './adoption.js';
 import type { Claims } from './claims.js';
 import type { DialogBook } from './dialog-book.js';
@@ -18,6 +19,7 @@ export interface DialogDeps {
   readonly watcher: Watcher;
   readonly saving: Saving;
   readonly claims: Claims;
+  readonly accounts: Accounts;
   readonly events: EventStream;
   readonly queue: Queue;
   readonly clock: Clock;
@@ -84,7 +86,7 @@ export class Dialogs {
   }
 
   async #create(title: string): Promise<DialogState> {
-    const { book, store, saving, claims, clock, newId } = this.#deps;
+    const { book, store, saving, claims, accounts, clock, newId } = this.#deps;
     const id = newId();
     try {
       await store.createRepository(id);
@@ -96,15 +98,17 @@ export class Dialogs {
       await store.setBranches(id, [{ name: FIRST_SESSION, to: commit, expected: null }]);
       const line = {
         session: FIRST_SESSION,
-        branch: 'refs/heads/main',
+        branch: 'main',
         changed,
         skipped: skippedFiles(skipped),
       };
       const fact = { what: 'created', title, initial: commit } as const;
       const place = { dialog_id: id, session: FIRST_SESSION };
-      const adopted = adopt(claims, saved.changes, { voice: unknownVoice(place, clock) });
+      const adopted = adopt(claims, saved.changes);
       // What the very first checkpoint holds is where everything begins: nobody's change.
-      await book.record(id, [{ fact, line }], book.list().length === 0 ? [] : adopted.lines);
+      const results = book.list().length === 0 ? [] : adopted.results;
+      const lines = await accounts.tell(results, unknownVoice(place, clock));
+      await book.record(id, [{ fact, line }], lines);
       adopted.done();
     } catch (error) {
       // A dialog whose first checkpoint failed must not be there at all.

@@ -63,7 +63,7 @@ export class EditAborts {
 
   /** Of an edit that was left incomplete: its changes are in the ledger, and so is their way back. */
   async revert(record: EditRecord, mayRemove: MayRemove): Promise<AbortAnswer> {
-    const { claims, editBook } = this.#deps;
+    const { accounts, claims, editBook } = this.#deps;
     const saved: AbortAnswer['saved'] = [];
     return steadily(this.#deps, async () => {
       const spans = await this.#recorded(record);
@@ -80,7 +80,7 @@ export class EditAborts {
       const note = { id: facts.id, what: 'aborted' };
       const end = { ...voice, by: undefined, action_type: 'edit_aborted' as const, edit: note };
       const [first = 1] = record.lines;
-      const lines = restoredLines(undone, voice, first - 1);
+      const lines = await restoredLines(accounts, undone, { voice, asOf: first - 1 });
       const skipped = others.map(({ path }) => ({ path, reason: 'changed_by_others' }));
       const answer = toAnswer(
         facts.id,

@@ -2,9 +2,10 @@ import type { EditFacts } from '../core/edits.js';
 import type { FileResult } from '../core/file-results.js';
 import type { LedgerEntry } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
-import type { Account, Moves } from './accounts.js';
+import type { Account } from './accounts.js';
 import type { EditRecord } from './edit-book.js';
 import type { Started } from './edit-starts.js';
+import type { Moves } from './entry-results.js';
 import type { UnknownChangeResult } from './unknown-result.js';
 
 export interface EditedFile {

@@ -60,12 +60,11 @@ const MOST_REMEMBERED = 1_000;
 /** How long an edit that nobody ended can still be settled. */
 const SETTLE_MS = 24 * 60 * 60 * 1_000;
 
-/** All edits as the ledger tells them, and where the ledger speaks of which path. */
+/** All edits as the ledger tells them. */
 export class EditBook {
   readonly #deps: EditBookDeps;
   readonly #records = new Map<EditId, EditRecord>();
   readonly #requests = new Map<string, EditId>();
-  readonly #lines = new Map<Path, number[]>();
   readonly #openProjects = new Set<EditRecord>();
 
   constructor(deps: EditBookDeps) {
@@ -84,17 +83,6 @@ export class EditBook {
     const note = entry['edit'] as EditNote | undefined;
     this.#explained(entry);
     if (note !== undefined) this.#note(note, entry);
-    if (entry['by'] === undefined) return;
-    for (const { path } of entry.changes) {
-      const lines = this.#lines.get(path as Path);
-      if (lines === undefined) this.#lines.set(path as Path, [entry.seq]);
-      else if (lines.at(-1) !== entry.seq) lines.push(entry.seq);
-    }
-  }
-
-  /** Positions of the lines that tell of changes to a path. */
-  linesOf(path: Path): readonly number[] {
-    return this.#lines.get(path) ?? [];
   }
 
   async entry(seq: number): Promise<LedgerEntry | undefined> {

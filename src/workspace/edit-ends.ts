@@ -3,7 +3,7 @@ import { toResults, type FileResult } from '../core/file-results.js';
 import type { LedgerEntry, NewEvent } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
 import { sameState } from '../core/watching.js';
-import { linesFor, type Account } from './accounts.js';
+import { linesFor, type Account, type Voice } from './accounts.js';
 import { stateOf, type KnownAt } from './claims.js';
 import { fromLine, toEditedFile, type EditAnswer } from './edit-answer.js';
 import type { EditEnd, EditRecord } from './edit-book.js';
@@ -15,9 +15,15 @@ export interface EditEndDeps extends EditDeps {
   readonly edited: (entries: readonly LedgerEntry[], accounts: readonly Account[]) => void;
 }
 
-interface Ending {
-  readonly end: EditEnd;
+/** What whoever ends an edit says of it. */
+export interface LastWord {
   readonly rationale?: string | undefined;
+  /** Where traces and reports of it are. */
+  readonly artifacts?: string[] | undefined;
+}
+
+interface Ending extends LastWord {
+  readonly end: EditEnd;
   /** Why nobody ended it. */
   readonly reason?: string;
 }
@@ -36,11 +42,8 @@ export class EditEnds {
     this.#deps = deps;
   }
 
-  async finalize(edit: OpenEdit, rationale: string | undefined): Promise<EditAnswer> {
-    const { accounts, entries, skipped } = await this.#close(edit, {
-      end: 'finalized',
-      rationale,
-    });
+  async finalize(edit: OpenEdit, word: LastWord): Promise<EditAnswer> {
+    const { accounts, entries, skipped } = await this.#close(edit, { end: 'finalized', ...word });
     const passed = await this.#passedOn(edit);
     return {
       edit_id: edit.facts.id,
@@ -60,8 +63,8 @@ export class EditEnds {
   }
 
   /** Somebody says after all that an incomplete edit was meant as it is. */
-  async confirm({ facts }: EditRecord): Promise<void> {
-    const voice = { ...voiceOf(this.#deps, facts), by: undefined };
+  async confirm({ facts }: EditRecord, word: LastWord): Promise<void> {
+    const voice = { ...spoken(voiceOf(this.#deps, facts), word), by: undefined };
     const edit = { id: facts.id, what: 'finalized' };
     await this.#deps.editBook.append([{ ...voice, action_type: 'edit_finished', edit }]);
   }
@@ -109,12 +112,11 @@ export class EditEnds {
   #lines(
     edit: OpenEdit,
     { accounts, spans }: { readonly accounts: readonly Account[]; readonly spans: readonly Span[] },
-    { end, rationale, reason }: Ending,
+    { end, reason, ...word }: Ending,
   ): NewEvent[] {
-    const voice = voiceOf(this.#deps, edit.facts);
-    const spoken = rationale === undefined ? voice : { ...voice, rationale };
+    const voice = spoken(voiceOf(this.#deps, edit.facts), word);
     const note = { id: edit.facts.id, what: end };
-    const lines = linesFor(accounts, spoken, note);
+    const lines = linesFor(accounts, voice, note);
     const gaveBack = this.#gaveBack(spans);
     const whole = gaveBack.length === 0 ? note : { ...note, gaveBack };
     const [final] = lines.slice(-1);
@@ -124,7 +126,7 @@ export class EditEnds {
     const action = end === 'incomplete' ? 'edit_incomplete' : 'edit_finished';
     const files = accounts.map(({ path }) => path);
     const paths = accounts.filter(isChanged).map(({ path }) => path);
-    const last = { ...spoken, by: undefined, action_type: action, files, edit: whole } as const;
+    const last = { ...voice, by: undefined, action_type: action, files, edit: whole } as const;
     return [...lines, reason === undefined ? last : { ...last, reason, paths }];
   }
 
@@ -161,6 +163,14 @@ export class EditEnds {
     );
     return entries.flatMap((entry) => (entry === undefined ? [] : (fromLine(entry) ?? [])));
   }
+}
+
+function spoken(voice: Voice, { rationale, artifacts }: LastWord): Voice {
+  return {
+    ...voice,
+    ...(rationale === undefined ? {} : { rationale }),
+    ...(artifacts === undefined ? {} : { artifacts }),
+  };
 }
 
 function sides(before: Span['before'], after: Span['after']) {

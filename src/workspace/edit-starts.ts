@@ -175,7 +175,7 @@ export class EditStarts {
     const voice = unknownVoice({ dialog_id, session }, this.#deps.clock);
     if (strategy === 'integrate') {
       await accounts.keep(found.map(({ path, actual }) => [path, actual] as const));
-      return summaryLines(toResults(found.map(toSpan)), voice);
+      return accounts.tell(toResults(found.map(toSpan)), voice);
     }
     const rationale = `Unknown changes found when an edit began: ${found.length} files.`;
     // Not taken in, but the lines are somebody's all the same.

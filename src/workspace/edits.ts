@@ -13,7 +13,7 @@ import {
   type StartAnswer,
 } from './edit-answer.js';
 import type { EditRecord } from './edit-book.js';
-import { EditEnds, type EditEndDeps } from './edit-ends.js';
+import { EditEnds, type EditEndDeps, type LastWord } from './edit-ends.js';
 import { editConflict, restoreBlocked, tooMany } from './edit-refusals.js';
 import { EditStarts, type EditStartDeps, type Started, type Strategy } from './edit-starts.js';
 import { Releases } from './releases.js';
@@ -136,15 +136,15 @@ export class Edits {
     }
   }
 
-  finalize(given: string, rationale: string | undefined): Promise<EditAnswer> {
+  finalize(given: string, word: LastWord): Promise<EditAnswer> {
     return this.#end(given, async (record, edit) => {
       if (edit !== undefined) {
-        const answer = await this.#ends.finalize(edit, rationale);
+        const answer = await this.#ends.finalize(edit, word);
         this.#untie(edit.facts.id);
         return answer;
       }
       if (record.end === 'aborted') throw ended(record, 'aborted');
-      if (record.end === 'incomplete') await this.#ends.confirm(record);
+      if (record.end === 'incomplete') await this.#ends.confirm(record, word);
       return this.#recorded(record);
     });
   }

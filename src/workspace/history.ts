@@ -1,5 +1,5 @@
 import { OpenEdit } from '../core/edits.js';
-import type { LedgerEntry } from '../core/ledger.js';
+import type { Ledger, LedgerEntry } from '../core/ledger.js';
 import { createQueue, type Queue } from '../core/queue.js';
 import { sameState } from '../core/watching.js';
 import { Accounts, type Account } from './accounts.js';
@@ -20,6 +20,7 @@ import { FileCheckpoints } from './file-checkpoints.js';
 import { createMending } from './mending.js';
 import { migrate } from './migration.js';
 import { Milestones } from './milestones.js';
+import { Patches } from './patches.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
 import { recover } from './recovery.js';
@@ -27,6 +28,7 @@ import { replay } from './replay.js';
 import { Restores } from './restores.js';
 import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
+import { Timeline } from './timeline.js';
 import { createTidying } from './tidying.js';
 import { Unknown } from './unknown.js';
 import { Unrecorded } from './unrecorded.js';
@@ -37,8 +39,16 @@ const MOST_TOLD = 20;
 const DAEMON_ENDED = 'the daemon ended';
 
 /** Everything about saving, editing and going back, put together. */
-export function createHistory(deps: WorkspaceDeps) {
-  const { watcher, identity, ledger, clock, log } = deps;
+export function createHistory(given: WorkspaceDeps) {
+  const timeline = new Timeline(given.ledger);
+  const append: Ledger['append'] = async (events) => {
+    const entries = await timeline.append(events);
+    patches.wake();
+    return entries;
+  };
+  const ledger: Ledger = { ...given.ledger, append };
+  const deps = { ...given, ledger };
+  const { watcher, identity, clock, log } = deps;
   const recovered: string[] = [];
   const unrecorded = new Unrecorded(deps.store);
   const store = unrecorded.watched();
@@ -46,6 +56,7 @@ export function createHistory(deps: WorkspaceDeps) {
   const contents = new Contents(store, deps.files);
   const tidy = createTidying(store, log);
   const accounts = new Accounts({ contents, store, text: deps.text, tidy });
+  const patches = new Patches({ ...deps, accounts });
   const claims = new Claims(watcher, config);
   const told = deps.events.tell;
   const editBook = new EditBook({ ledger, clock, told });
@@ -75,7 +86,7 @@ export function createHistory(deps: WorkspaceDeps) {
   const shared = {
     ...deps,
     ...{ store, root: identity.root, config, contents, accounts, claims, editBook },
-    ...{ book, saving, present, queue, skippedAt },
+    ...{ book, saving, present, queue, skippedAt, timeline },
   };
   const dialogs = new Dialogs({ ...shared, newId: deps.newDialogId });
   const checkpoints = new Checkpoints({
@@ -166,6 +177,7 @@ export function createHistory(deps: WorkspaceDeps) {
     if (!isRead) {
       book.reset();
       await replay(ledger, (entry) => {
+        timeline.fold(entry);
         book.fold(entry);
         editBook.fold(entry);
         milestones.fold(entry);
@@ -185,6 +197,7 @@ export function createHistory(deps: WorkspaceDeps) {
     projection.writeIndex(book);
     await projection.catchUp(book);
     void leaveLater(await leaveEdits(left));
+    patches.open();
   }
 
   async function opening(): Promise<void> {
@@ -227,9 +240,10 @@ export function createHistory(deps: WorkspaceDeps) {
     /** Reads the ledger and mends what a crash left. Verbs may be called when it is done. */
     open: (): Promise<void> => queue.open(opening),
 
-    close: (): void => {
+    close: async (): Promise<void> => {
       edits.close();
       projection.writeIndex(book);
+      await patches.close();
     },
   };
 }

@@ -54,7 +54,7 @@ export async function migrate(deps: MigrationDeps): Promise<string[]> {
 async function take({ book, store }: MigrationDeps, id: DialogId, old: OldIndex): Promise<void> {
   const adopted = await store.adopt(id);
   const fact = beginning(adopted, old.entries.get(id));
-  await book.record(id, [{ fact, line: { session: 'session_1', branch: 'refs/heads/main' } }]);
+  await book.record(id, [{ fact, line: { session: 'session_1', branch: 'main' } }]);
 }
 
 function beginning(

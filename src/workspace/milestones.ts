@@ -1,7 +1,7 @@
 import type { Span } from '../core/edits.js';
-import { SmithyError } from '../core/errors.js';
+import { eventNotFound, SmithyError } from '../core/errors.js';
 import { toResults } from '../core/file-results.js';
-import type { Ledger, LedgerEntry } from '../core/ledger.js';
+import { eventId, readEventId, type Ledger, type LedgerEntry } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
 import { resolveId } from '../core/resolve-id.js';
 import { sameState } from '../core/watching.js';
@@ -146,14 +146,10 @@ export class Milestones {
   /** The position of an event, or of the last line of an edit. */
   #seq(given: string): number {
     const { ledger, editBook } = this.#deps;
-    const digits = /^evt-(\d+)$/u.exec(given)?.[1];
-    if (digits === undefined) return editBook.find(given).lines.at(-1) ?? 0;
-    const seq = Number(digits);
-    if (seq >= 1 && seq <= ledger.head().seq) return seq;
-    throw new SmithyError('EVENT_NOT_FOUND', `There is no event ${given}.`, {
-      hint: 'Give an event such as evt-000012, or the id of an edit.',
-      data: { id: given, near: [] },
-    });
+    const seq = readEventId(given);
+    if (seq === undefined) return editBook.find(given).lines.at(-1) ?? 0;
+    if (seq <= ledger.head().seq) return seq;
+    throw eventNotFound(given);
   }
 }
 
@@ -167,10 +163,6 @@ function toListed({ id, title, description, tags, after, upTo, created_at: at }:
     to: eventId(upTo),
     created_at: at,
   };
-}
-
-function eventId(seq: number): string {
-  return `evt-${String(seq).padStart(6, '0')}`;
 }
 
 function backwards(): SmithyError {

@@ -150,7 +150,6 @@ async function adoptCommits(
       session: name,
       recovered: true,
       message,
-      branch: `refs/heads/${name}`,
       changed: readCounts(trailers['Changed']),
     },
   }));

@@ -6,6 +6,7 @@ import { toPath } from '../core/paths.js';
 import type { Clock, SmallFile } from '../core/ports.js';
 import type { CheckpointStore, Commit } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
+import type { Accounts } from './accounts.js';
 import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
@@ -34,6 +35,7 @@ export interface RestoreDeps extends MoveDeps, OwnDeps, ProgressDeps {
   readonly watcher: Watcher;
   readonly queue: Queue;
   readonly present: Present;
+  readonly accounts: Accounts;
   readonly clock: Clock;
   /** Refuses when one of the paths is being edited. */
   readonly requireFree: (paths: readonly Path[]) => void;
@@ -229,11 +231,15 @@ export class Restores {
   }
 
   async #finishMove(dialog: DialogState, target: Target): Promise<RestoreAnswer> {
-    const { checkpoints, book } = this.#deps;
+    const { checkpoints, book, accounts, clock } = this.#deps;
     const moved = await this.bring(dialog, target, 'restore');
     const now = book.get(dialog.id);
     const restoredTo = target.label ?? target.commit;
     const trailAfter = (commit: CommitId): Trail => target.trail ?? walked(now.trail, commit);
+    const changes = await restoredLines(accounts, moved.changes, {
+      voice: dialogVoice(now, clock),
+      asOf: book.madeAt(dialog.id, target.commit),
+    });
     const saved = await checkpoints.save(
       now,
       { kind: 'restore', message: `Restored to ${restoredTo}`, always: true },
@@ -245,11 +251,7 @@ export class Restores {
           files: [...moved.restored, ...moved.deleted],
           counts: countsOf(moved),
         },
-        changes: restoredLines(
-          moved.changes,
-          dialogVoice(now, this.#deps.clock),
-          book.madeAt(dialog.id, target.commit),
-        ),
+        changes,
       }),
     );
     this.done();

@@ -3,6 +3,7 @@ import type { Clock } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
 import type { ChangedFile, Diffs } from './diffs.js';
+import type { Accounts } from './accounts.js';
 import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
@@ -19,6 +20,7 @@ export interface SessionDeps {
   readonly checkpoints: Checkpoints;
   readonly restores: Restores;
   readonly present: Present;
+  readonly accounts: Accounts;
   readonly saving: Saving;
   readonly diffs: Diffs;
   readonly store: CheckpointStore;
@@ -94,13 +96,14 @@ export class Sessions {
 
   /** The part of a reset that a killed daemon may have left undone; the work is saved already. */
   async finishReset(dialog: DialogState) {
-    const { restores, store, book, saving, clock } = this.#deps;
+    const { restores, store, book, saving, accounts, clock } = this.#deps;
     const moved = await restores.bring(dialog, { commit: dialog.approved }, 'reset');
     const session = nextSessionName(dialog);
     await store.setBranches(dialog.id, [{ name: session, to: dialog.approved, expected: null }]);
     const fact = { what: 'reset', tip: dialog.approved, session } as const;
     const asOf = book.madeAt(dialog.id, dialog.approved);
-    const lines = restoredLines(moved.changes, dialogVoice(dialog, clock), asOf);
+    const voice = dialogVoice(dialog, clock);
+    const lines = await restoredLines(accounts, moved.changes, { voice, asOf });
     await book.record(dialog.id, [{ fact, line: { session: activeSession(dialog).name } }], lines);
     saving.forget(dialog.id);
     restores.done();

@@ -4,7 +4,7 @@ import type { Path } from '../core/model.js';
 import { toPath } from '../core/paths.js';
 import { planRestore } from '../core/restore-plan.js';
 import { sameState } from '../core/watching.js';
-import { summaryLines, type Voice } from './accounts.js';
+import type { Voice } from './accounts.js';
 import { placeOf, unknownVoice } from './adoption.js';
 import type { KnownAt } from './claims.js';
 import { steadily, type EditDeps } from './edit-deps.js';
@@ -126,9 +126,8 @@ export class Unknown {
   async #integrate(found: readonly Unexplained[]): Promise<HandleAnswer> {
     const { accounts, claims, editBook } = this.#deps;
     await accounts.keep(found.map(({ path, actual }) => [path, actual] as const));
-    const entries = await editBook.append(
-      summaryLines(toResults(found.map(toSpan)), this.#voice()),
-    );
+    const lines = await accounts.tell(toResults(found.map(toSpan)), this.#voice());
+    const entries = await editBook.append(lines);
     for (const { path, actual } of found) claims.explain(path, actual);
     const [first] = entries;
     return {

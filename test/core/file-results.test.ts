@@ -9,7 +9,6 @@ const state = (digit: string, mode: FileState['mode'] = '100644'): FileState => 
 const span = (path: string, before: FileState | null, after: FileState | null) => {
   return { path: path as Path, before, after };
 };
-const counts = { additions: 1, deletions: 1 };
 
 describe('what became of files', () => {
   it('is told apart, in path order', () => {
@@ -51,6 +50,27 @@ describe('what became of files', () => {
     ]);
   });
 
+  it('prefers the file of the same name among equal ones', () => {
+    const results = toResults([
+      span('a/one', state('1'), null),
+      span('a/two', state('1'), null),
+      span('b/two', null, state('1')),
+      span('b/zero', null, state('1')),
+    ]);
+    expect(results.map(({ path, from }) => [path, from])).toEqual([
+      ['b/two', 'a/two'],
+      ['b/zero', 'a/one'],
+    ]);
+  });
+
+  it('takes no link for a file that holds its target', () => {
+    const results = toResults([
+      span('a', state('1', '120000'), null),
+      span('b', null, state('1', '100644')),
+    ]);
+    expect(results.map(({ change }) => change)).toEqual(['deleted', 'created']);
+  });
+
   it('takes no empty file for another', () => {
     const empty: FileState = {
       hash: 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391' as Hash,
@@ -70,24 +90,23 @@ describe('the name of an action', () => {
   const modified = one(state('1'), state('2'));
 
   it.each([
-    ['file_create', one(null, state('1')), counts],
-    ['file_delete', one(state('1'), null), counts],
-    ['edit_insert', modified, { additions: 2, deletions: 0 }],
-    ['edit_delete', modified, { additions: 0, deletions: 2 }],
-    ['edit_replace', modified, counts],
-    ['edit_replace', modified, { additions: 0, deletions: 0 }],
-    ['mode_change', one(state('1'), state('1', '100755')), { additions: 0, deletions: 0 }],
-  ] as const)('is %s', (action, result, size) => {
-    expect(actionOf(result, size)).toBe(action);
+    ['file_create', one(null, state('1')), 'edit_insert'],
+    ['file_delete', one(state('1'), null), 'edit_delete'],
+    ['edit_insert', modified, 'edit_insert'],
+    ['edit_delete', modified, 'edit_delete'],
+    ['edit_replace', modified, 'edit_replace'],
+    ['mode_change', one(state('1'), state('1', '100755')), 'edit_replace'],
+  ] as const)('is %s', (action, result, lines) => {
+    expect(actionOf(result, lines)).toBe(action);
   });
 
   it('tells a new name from a new place', () => {
     const renamed = { ...modified, change: 'renamed' } as const;
     const path = (text: string): Path => text as Path;
-    expect(actionOf({ ...renamed, path: path('x/b'), from: path('x/a') }, counts)).toBe(
+    expect(actionOf({ ...renamed, path: path('x/b'), from: path('x/a') }, 'edit_replace')).toBe(
       'file_rename',
     );
-    expect(actionOf({ ...renamed, path: path('y/a'), from: path('x/a') }, counts)).toBe(
+    expect(actionOf({ ...renamed, path: path('y/a'), from: path('x/a') }, 'edit_replace')).toBe(
       'file_move',
     );
   });

@@ -72,7 +72,15 @@ export const finalizeEdit = method({
   summary: 'Ends an edit: records what it changed, under its name.',
   effect: 'write',
   on: ['socket', 'http', 'mcp', 'cli'],
-  input: z.strictObject({ edit_id: editId, rationale: text.optional() }),
+  input: z.strictObject({
+    edit_id: editId,
+    rationale: text.optional(),
+    artifacts: z
+      .array(z.string().min(1).max(1000))
+      .max(100)
+      .optional()
+      .describe('Where traces and reports of it are; kept with its events.'),
+  }),
   output: z.object({
     edit_id: z.string(),
     files: z.array(
@@ -91,7 +99,7 @@ export const finalizeEdit = method({
     skipped: skipped.describe('Files whose content could not be read.'),
   }),
   cli: { command: 'edit finalize', positional: ['edit_id'] },
-  run: ({ workspace }, { edit_id: id, rationale }) => workspace.edits.finalize(id, rationale),
+  run: ({ workspace }, { edit_id: id, ...word }) => workspace.edits.finalize(id, word),
 });
 
 export const abortEdit = method({

@@ -1,0 +1,75 @@
+import { EventIndex } from '../core/event-index.js';
+import { eventId, type Ledger, type LedgerEntry, type NewEvent } from '../core/ledger.js';
+import type { EditNote } from './edit-book.js';
+
+/** Lines between two wanted ones that are read along, because two reads cost more. */
+const NEAR = 64;
+
+/** The ledger as the verbs use it: every new line knows what it follows from and can be found again. */
+export class Timeline {
+  readonly index = new EventIndex();
+  readonly #ledger: Ledger;
+  readonly #lastOf = new Map<string | null, number>();
+  /** Edits without an end -> the line that opened them. */
+  readonly #openedAt = new Map<string, number>();
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  async append(events: readonly NewEvent[]): Promise<LedgerEntry[]> {
+    const entries = await this.#ledger.append(events.map((event) => this.#withParent(event)));
+    for (const entry of entries) this.fold(entry);
+    return entries;
+  }
+
+  fold(entry: LedgerEntry): void {
+    this.index.add(entry);
+    this.#lastOf.set(entry.dialog_id, entry.seq);
+    const note = entry['edit'] as EditNote | undefined;
+    if (note?.what === 'started') this.#openedAt.set(note.id, entry.seq);
+    else if (note !== undefined && note.what !== 'passed_on') this.#openedAt.delete(note.id);
+  }
+
+  /** These entries, in the order in which they are named; damaged ones are left out. */
+  async entries(newestFirst: readonly number[]): Promise<LedgerEntry[]> {
+    const found: LedgerEntry[] = [];
+    for (let at = 0; at < newestFirst.length;) {
+      const last = newestFirst[at] ?? 0;
+      let first = last;
+      let next = at + 1;
+      for (; next < newestFirst.length; next += 1) {
+        const seq = newestFirst[next] ?? 0;
+        if (first - seq > NEAR) break;
+        first = seq;
+      }
+      const wanted = new Set(newestFirst.slice(at, next));
+      const some = await this.#between(first, last);
+      found.push(...some.filter(({ seq }) => wanted.has(seq)).reverse());
+      at = next;
+    }
+    return found;
+  }
+
+  /** All lines from the one to the other. */
+  async #between(first: number, last: number): Promise<LedgerEntry[]> {
+    const found: LedgerEntry[] = [];
+    for (let after = first - 1; after < last;) {
+      const some = await this.#ledger.read({ after, limit: last - after });
+      const reached = some.at(-1)?.seq;
+      if (reached === undefined) break;
+      found.push(...some.filter(({ seq }) => seq <= last));
+      after = reached;
+    }
+    return found;
+  }
+
+  /** What an edit did follows from its beginning, anything else from what its dialog did last. */
+  #withParent(event: NewEvent): NewEvent {
+    const note = event['edit'] as EditNote | undefined;
+    const opened = note?.what === 'started' ? undefined : this.#openedAt.get(note?.id ?? '');
+    const parent = opened ?? this.#lastOf.get(event.dialog_id ?? null);
+    if (parent === undefined || event.parent_event_id !== undefined) return event;
+    return { ...event, parent_event_id: eventId(parent) };
+  }
+}

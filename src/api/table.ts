@@ -7,6 +7,7 @@ import * as daemon from './methods/daemon.js';
 import * as edits from './methods/edits.js';
 import * as files from './methods/files.js';
 import * as known from './methods/known-history.js';
+import * as ledger from './methods/ledger.js';
 import * as unknown from './methods/unknown.js';
 
 /** Every method there is. Adding one is a row in `methods/` and a word here. */
@@ -44,6 +45,7 @@ const ROWS = [
   known.milestoneAdd,
   known.milestoneList,
   known.milestoneShow,
+  ledger.history,
   daemon.getConfig,
   daemon.updateConfig,
   daemon.getMetrics,

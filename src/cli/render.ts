@@ -27,11 +27,12 @@ export async function render(
 
 /** Loaded only for those who look at history or edits: `status` is asked far more often. */
 async function laterRenderer(method: string): Promise<unknown> {
-  const [{ HISTORY_RENDERERS }, { EDIT_RENDERERS }] = await Promise.all([
+  const [{ HISTORY_RENDERERS }, { EDIT_RENDERERS }, { EVENT_RENDERERS }] = await Promise.all([
     import('./render-history.js'),
     import('./render-edits.js'),
+    import('./render-events.js'),
   ]);
-  return { ...HISTORY_RENDERERS, ...EDIT_RENDERERS }[method];
+  return { ...HISTORY_RENDERERS, ...EDIT_RENDERERS, ...EVENT_RENDERERS }[method];
 }
 
 function renderStatus(status: Answer<'status'>, { colour }: Look): string {

@@ -5,6 +5,7 @@ import { sameState } from '../core/watching.js';
 import { Accounts, type Account } from './accounts.js';
 import { Blame } from './blame.js';
 import { Checkpoints } from './checkpoints.js';
+import { Chronicle } from './chronicle.js';
 import { Claims } from './claims.js';
 import { Contents } from './contents.js';
 import type { WorkspaceDeps } from './deps.js';
@@ -123,6 +124,7 @@ export function createHistory(given: WorkspaceDeps) {
   });
   const sessions = new Sessions({ ...shared, dialogs, checkpoints, diffs, restores });
   const blame = new Blame(shared);
+  const chronicle = new Chronicle(shared);
   const milestones = new Milestones({ ...shared, version: identity.version });
   const fileCheckpoints = new FileCheckpoints({
     ...shared,
@@ -232,7 +234,7 @@ export function createHistory(given: WorkspaceDeps) {
     /** What the start found cut off, and what became of it. */
     recovered: recovered as readonly string[],
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
-    ...{ milestones, fileCheckpoints, examination },
+    ...{ milestones, fileCheckpoints, examination, chronicle },
 
     /** What an older program left and could not be taken over, one sentence each. */
     warnings: (): readonly string[] => notMigrated,

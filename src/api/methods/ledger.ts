@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { ActionType } from '../../core/ledger.js';
+import { method } from '../method.js';
+import { count, dialogId, time } from './shapes.js';
+
+const eventName = z.string().min(1).max(64);
+
+const event = z.object({
+  seq: count,
+  id: z.string().describe('evt- and at least six digits.'),
+  ts: time,
+  author: z.looseObject({ name: z.string(), version: z.string().nullable(), kind: z.string() }),
+  action_type: z.string(),
+  branch: z.string().nullable(),
+  run_id: z.string().nullable(),
+  parent_event_id: z.string().nullable(),
+  files: z.array(z.string()),
+  diff_path: z.string().nullable().describe('Relative to .agentsmithy/.'),
+  affected_lines: z.array(z.unknown()),
+  semantic_block: z.looseObject({ kind: z.string(), id: z.string() }).nullable(),
+  rationale: z.string().nullable(),
+  artifacts: z.array(z.unknown()),
+  snapshot_ref: z.string().nullable(),
+  bookmark: z.string().nullable(),
+  dialog_id: z.string().nullable(),
+  session: z.string().nullable(),
+  changes: z.array(
+    z.looseObject({
+      path: z.string(),
+      before: z.string().nullable().describe('A git blob id; null: no file.'),
+      after: z.string().nullable(),
+      mode_before: z.string().optional(),
+      mode_after: z.string().optional(),
+    }),
+  ),
+  prev: z.string().describe('SHA-256 of the line before.'),
+  by: z.string().optional().describe('Of a change: agent:NAME, command:TOOL, dialog:ID, unknown.'),
+  edit_id: z.string().optional(),
+  message: z.string().optional().describe('Of a message or checkpoint: its beginning.'),
+});
+
+export const history = method({
+  name: 'history',
+  summary: 'Lists what happened, newest first: every change, checkpoint, message and edit.',
+  effect: 'read',
+  on: ['socket', 'http', 'mcp', 'cli'],
+  input: z.strictObject({
+    file: z.string().min(1).max(4096).optional().describe('A file, or a folder.'),
+    author: z.string().min(1).max(300).optional().describe('A name, or as in agent:NAME.'),
+    branch: z.string().min(1).max(200).optional().describe('A session, or main.'),
+    action_type: ActionType.optional(),
+    dialog_id: dialogId.optional().describe('Default: all dialogs.'),
+    since: z.string().min(1).max(64).optional().describe('A time, or the event before.'),
+    limit: z.int().min(1).max(1000).optional().describe('Default: 50.'),
+    before: eventName.optional().describe('The next page: what `next` said.'),
+  }),
+  output: z.object({
+    events: z.array(event),
+    next: z.string().optional().describe('There is more: pass it as `before`.'),
+  }),
+  cli: { command: 'history', positional: ['file'], short: { n: 'limit' } },
+  run: ({ workspace }, { action_type: action, dialog_id: dialog, ...request }) =>
+    workspace.chronicle.history({ ...request, action, dialog }),
+});

@@ -1,0 +1,49 @@
+import type { Answer } from '../api/table.js';
+import { shownPath } from './render-edits.js';
+import type { Look } from './render-history.js';
+import { ago, paint, printable } from './text.js';
+
+type Event = Answer<'history'>['events'][number];
+
+const MOST_FILES = 3;
+const LONGEST_TEXT = 60;
+
+function renderHistory({ events, next }: Answer<'history'>, look: Look): string {
+  if (events.length === 0) return 'Nothing of this kind has happened.\n';
+  const rows = events.map((event) => [
+    event.id,
+    ago(look.now - Date.parse(event.ts)),
+    printable(event.by ?? `${event.author.kind}:${event.author.name}`),
+    event.action_type,
+    event.branch ?? '-',
+  ]);
+  const widths = [0, 1, 2, 3, 4].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  const lines = events.map((event, number) => {
+    const cells = (rows[number] ?? []).map((cell, at) => {
+      const width = widths[at] ?? 0;
+      return at === 1 ? cell.padStart(width) : cell.padEnd(width);
+    });
+    const [id = '', ...rest] = cells;
+    return [paint(look.colour, 'yellow', id), ...rest, about(event, look)].join('  ').trimEnd();
+  });
+  if (next !== undefined) lines.push(`There is more: smithyd history --before ${next}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** The files, and why or what was said, on one line. */
+function about({ files, action_type: type, rationale, message }: Event, look: Look): string {
+  const isMove = type === 'file_move' || type === 'file_rename';
+  const named = files
+    .slice(0, MOST_FILES)
+    .map(shownPath)
+    .join(isMove ? ' -> ' : ', ');
+  const more = files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : '';
+  const words = Array.from((message ?? rationale ?? '').replace(/\s+/gu, ' ').trim());
+  const cut = words.length > LONGEST_TEXT ? '...' : '';
+  const said = printable(words.slice(0, LONGEST_TEXT).join('')) + cut;
+  return [`${named}${more}`, said === '' ? '' : paint(look.colour, 'dim', said)]
+    .filter((part) => part !== '')
+    .join('  ');
+}
+
+export const EVENT_RENDERERS = { history: renderHistory } as const;

@@ -1,0 +1,109 @@
+import { SmithyError, eventNotFound } from '../core/errors.js';
+import { readEventId, type Ledger, type LedgerEntry } from '../core/ledger.js';
+import { toPath } from '../core/paths.js';
+import type { Queue } from '../core/queue.js';
+import type { DialogBook } from './dialog-book.js';
+import type { EditNote } from './edit-book.js';
+import type { Timeline } from './timeline.js';
+
+export interface ChronicleDeps {
+  readonly root: string;
+  readonly timeline: Timeline;
+  readonly ledger: Pick<Ledger, 'head'>;
+  readonly book: DialogBook;
+  readonly queue: Queue;
+}
+
+export interface HistoryRequest {
+  readonly file?: string | undefined;
+  readonly author?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly action?: string | undefined;
+  readonly dialog?: string | undefined;
+  readonly since?: string | undefined;
+  readonly before?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+const DEFAULT_LIMIT = 50;
+/** Of one answer: a line that tells of a thousand files has 200 KiB. */
+const MOST_BYTES = 4 * 1024 * 1024;
+const LONGEST_MESSAGE = 200;
+
+/** What happened, newest first, for whoever asks. */
+export class Chronicle {
+  readonly #deps: ChronicleDeps;
+
+  constructor(deps: ChronicleDeps) {
+    this.#deps = deps;
+  }
+
+  async history(request: HistoryRequest) {
+    const { timeline, queue, root } = this.#deps;
+    // Before the ledger is read there is nothing to find.
+    await queue.share(() => undefined);
+    const { limit = DEFAULT_LIMIT, file, author, branch, action, before, since } = request;
+    const seqs = timeline.index.find({
+      ...{ author, branch, action },
+      ...(file === undefined ? {} : { file: toPath(file, root) }),
+      ...(before === undefined ? {} : { before: this.seq(before) }),
+      ...(since === undefined ? {} : this.#from(since)),
+      dialog: request.dialog === undefined ? undefined : this.#dialog(request.dialog),
+      limit: limit + 1,
+    });
+    const events = withinBytes((await timeline.entries(seqs.slice(0, limit))).map(toEvent));
+    const last = events.at(-1);
+    const isAll = last === undefined || last.seq === seqs.at(-1);
+    return { events, ...(isAll ? {} : { next: last.id }) };
+  }
+
+  /** @throws SmithyError EVENT_NOT_FOUND */
+  seq(given: string): number {
+    const seq = readEventId(given);
+    if (seq === undefined || seq > this.#deps.ledger.head().seq) throw eventNotFound(given);
+    return seq;
+  }
+
+  /** After an event, or not before a time. */
+  #from(since: string): { readonly after: number } | { readonly since: number } {
+    if (since.startsWith('evt-')) return { after: this.seq(since) };
+    const time = /^\d{4}-\d\d/u.test(since) ? Date.parse(since) : NaN;
+    if (!Number.isNaN(time)) return { since: time };
+    throw new SmithyError('INVALID_PARAMS', `"${since}" is neither a time nor an event.`, {
+      hint: 'For example 2026-01-31, 2026-01-31T09:00:00Z or evt-000012.',
+      data: { issues: [{ path: 'since', message: 'neither a time nor an event' }] },
+    });
+  }
+
+  /** The ledger also remembers dialogs that are gone, but only by their whole id. */
+  #dialog(given: string): string {
+    const { book } = this.#deps;
+    return book.wasKnown(given) ? given : (book.find(given)?.id ?? given);
+  }
+}
+
+/** A line as others get it: without what only we make something of. */
+export function toEvent(entry: LedgerEntry) {
+  const { seq, id, ts, author, action_type, branch, run_id, parent_event_id, files } = entry;
+  const { diff_path, affected_lines, semantic_block, rationale, artifacts, snapshot_ref } = entry;
+  const { bookmark, dialog_id, session, changes, prev } = entry;
+  const note = entry['edit'] as EditNote | undefined;
+  const message = entry['message'] ?? entry['content'];
+  return {
+    ...{ seq, id, ts, author, action_type, branch, run_id, parent_event_id, files },
+    ...{ diff_path, affected_lines, semantic_block, rationale, artifacts, snapshot_ref },
+    ...{ bookmark, dialog_id, session, changes, prev },
+    ...(typeof entry['by'] === 'string' ? { by: entry['by'] } : {}),
+    ...(note === undefined ? {} : { edit_id: note.id }),
+    ...(typeof message === 'string' ? { message: message.slice(0, LONGEST_MESSAGE) } : {}),
+  };
+}
+
+/** As many as fit, but always one. */
+function withinBytes<Event>(events: readonly Event[]): Event[] {
+  let room = MOST_BYTES;
+  return events.filter((event, at) => {
+    room -= JSON.stringify(event).length;
+    return at === 0 || room >= 0;
+  });
+}

@@ -66,38 +66,43 @@ export class EventIndex {
   /** Sequence numbers, newest first. */
   find(query: EventQuery): number[] {
     const { before = Infinity, after = 0, since = -Infinity, limit } = query;
-    const isWanted = this.#known.map((kind) => matches(kind, query));
+    const isWanted = Uint8Array.from(this.#known, (kind) => (matches(kind, query) ? 1 : 0));
+    const places = query.file === undefined ? undefined : this.#placesOf(query.file);
+    const first = this.#placeOf(after + 1);
+    const end = this.#placeOf(before);
     const found: number[] = [];
-    for (const place of this.#places(query.file, this.#placeOf(before))) {
-      const seq = this.#seqs.at(place);
-      if (seq <= after || found.length >= limit) break;
-      if (isWanted[this.#kinds.at(place)] === true && this.#times.at(place) >= since) {
-        found.push(seq);
+    const take = (place: number): void => {
+      if (isWanted[this.#kinds.at(place)] === 1 && this.#times.at(place) >= since) {
+        found.push(this.#seqs.at(place));
       }
+    };
+    if (places === undefined) {
+      for (let at = end - 1; at >= first && found.length < limit; at -= 1) take(at);
+      return found;
+    }
+    for (let at = places.length - 1; at >= 0 && found.length < limit; at -= 1) {
+      const place = places[at] ?? 0;
+      if (place >= first && place < end) take(place);
     }
     return found;
   }
 
-  *#places(file: string | undefined, end: number): Generator<number> {
-    if (file === undefined) {
-      for (let place = end - 1; place >= 0; place -= 1) yield place;
-      return;
-    }
-    const marks = this.#marksOf(file);
-    let last = end;
-    for (let at = marks.length - 1; at >= 0; at -= 1) {
-      const place = (marks[at] ?? 0) >>> 1;
-      // One event names many files of a folder.
-      if (place < last) yield (last = place);
-    }
-  }
-
-  #marksOf(file: string): readonly number[] {
-    const own = this.#paths.get(file);
+  /** Places of the events that name a path or one below it, each once, in order. */
+  #placesOf(file: string): readonly number[] {
     const folder = `${file}/`;
     const below = [...this.#paths].filter(([path]) => path.startsWith(folder));
-    if (below.length === 0) return own ?? [];
-    return [...(own ?? []), ...below.flatMap(([, marks]) => marks)].sort((a, b) => a - b);
+    const own = this.#paths.get(file) ?? [];
+    if (below.length === 0) return own.map((mark) => mark >>> 1);
+    // Marked and counted off: to sort them takes twenty times as long.
+    const isNamed = new Uint8Array(this.#seqs.length);
+    for (const marks of [own, ...below.map(([, one]) => one)]) {
+      for (const mark of marks) isNamed[mark >>> 1] = 1;
+    }
+    const places: number[] = [];
+    for (let place = 0; place < isNamed.length; place += 1) {
+      if (isNamed[place] === 1) places.push(place);
+    }
+    return places;
   }
 
   /** The place of the first event that is not before this number. */

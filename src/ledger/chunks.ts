@@ -2,6 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { NEWLINE } from './line.js';
 
 const CHUNK = 256 * 1024;
+/** For who wants a few lines only. */
+export const SMALL_CHUNK = 32 * 1024;
 
 export interface PlacedLine {
   readonly offset: number;
@@ -11,17 +13,23 @@ export interface PlacedLine {
   readonly isEnded: boolean;
 }
 
-/** The lines from `start` to `end`, read piece by piece. */
+export interface Stretch {
+  readonly start: number;
+  readonly end: number;
+  /** Bytes to read at once. */
+  readonly chunk?: number;
+}
+
+/** The lines of a stretch of the file, read piece by piece. */
 export async function* linesOf(
   file: FileHandle,
-  start: number,
-  end: number,
+  { start, end, chunk = CHUNK }: Stretch,
 ): AsyncGenerator<PlacedLine> {
   let rest = Buffer.alloc(0);
   let restAt = start;
   for (let at = start; at < end;) {
     // Grows with the line: a very long one must not be copied once per small piece.
-    const buffer = Buffer.allocUnsafe(Math.min(Math.max(CHUNK, rest.length), end - at));
+    const buffer = Buffer.allocUnsafe(Math.min(Math.max(chunk, rest.length), end - at));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
     if (bytesRead === 0) break;
     at += bytesRead;

@@ -12,9 +12,9 @@ import {
   type LedgerQuery,
   type RecoveryReport,
 } from '../core/ledger.js';
-import { linesOf } from './chunks.js';
+import { linesOf, SMALL_CHUNK } from './chunks.js';
 import { codeOf, diskIo, messageOf, openLedgerFile, quarantine, type LedgerIo } from './files.js';
-import { checkLine, decodeLine, encodeLine, hashLine, NO_HASH } from './line.js';
+import { checkLine, claimedSeq, decodeLine, encodeLine, hashLine, NO_HASH } from './line.js';
 import { createOffsets, type Offsets } from './offsets.js';
 import { scan } from './scan.js';
 
@@ -39,6 +39,8 @@ interface Batch {
 }
 
 const READ_BYTES = 4 * 1024 * 1024;
+/** Lines that are likely to be in one small piece of the file. */
+const FEW = 32;
 /** More than this in one write only makes the first caller wait for the last. */
 const BATCH_EVENTS = 4096;
 
@@ -174,9 +176,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     const entries: LedgerEntry[] = [];
     if (file === undefined || limit <= 0 || after >= head.seq) return entries;
     let bytes = 0;
-    for await (const line of linesOf(file, offsets.before(after), size)) {
-      const checked = checkLine(line.bytes);
-      if (checked === undefined || checked.seq <= after) continue;
+    const chunk = limit <= FEW ? { chunk: SMALL_CHUNK } : {};
+    for await (const line of linesOf(file, { start: offsets.before(after), end: size, ...chunk })) {
+      // Most of those before it need no check.
+      if ((claimedSeq(line.bytes) ?? 0) <= after || checkLine(line.bytes) === undefined) continue;
       bytes += line.bytes.length;
       if (entries.length > 0 && bytes > maxBytes) break;
       entries.push(decodeLine(line.bytes));

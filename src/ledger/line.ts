@@ -15,6 +15,7 @@ import type { LedgerEntry } from '../core/ledger.js';
 const TAIL = /,"prev":"([0-9a-f]{64})","more":(\d{1,6}),"crc":"([0-9a-f]{8})"\}$/u;
 const HEAD = /^\{"seq":(\d{1,15}),/u;
 const CRC_BYTES = ',"crc":"00000000"}'.length;
+const MORE = ',"more":';
 /** Enough for the longest match of `TAIL`. */
 const TAIL_BYTES = 128;
 
@@ -45,16 +46,24 @@ export interface CheckedLine {
 /** The line's own account of itself; undefined when its bytes are not what was written. */
 export function checkLine(line: Buffer): CheckedLine | undefined {
   const tail = TAIL.exec(line.toString('latin1', Math.max(0, line.length - TAIL_BYTES)));
-  const head = HEAD.exec(line.toString('latin1', 0, 32));
-  if (tail === null || head === null) return undefined;
+  const seq = claimedSeq(line);
+  if (tail === null || seq === undefined) return undefined;
   const [, prev = '', more, crc] = tail;
   if (crc !== checksum(line.subarray(0, line.length - CRC_BYTES))) return undefined;
-  return { seq: Number(head[1]), prev, more: Number(more) };
+  return { seq, prev, more: Number(more) };
+}
+
+/** What a line says its number is, whether or not its bytes are what was written. */
+export function claimedSeq(line: Buffer): number | undefined {
+  const head = HEAD.exec(line.toString('latin1', 0, 32));
+  return head === null ? undefined : Number(head[1]);
 }
 
 /** The entry of a line that passed `checkLine`. */
 export function decodeLine(line: Buffer): LedgerEntry {
-  return withoutFraming(JSON.parse(line.toString()) as LedgerEntry);
+  const text = line.toString();
+  // Cut off before it is parsed: taking members out of an object costs more than making it.
+  return JSON.parse(`${text.slice(0, text.lastIndexOf(MORE))}}`) as LedgerEntry;
 }
 
 function withoutFraming<Event extends Record<string, unknown>>(event: Event): Event {

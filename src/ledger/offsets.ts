@@ -7,7 +7,8 @@ export interface Offsets {
   before(seq: number): number;
 }
 
-const EVERY = 64;
+/** A look at one line reads and skips at most so many. */
+const EVERY = 16;
 
 export function createOffsets(): Offsets {
   const seqs: number[] = [];

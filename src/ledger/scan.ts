@@ -25,7 +25,7 @@ export interface Scan {
 export async function scan(file: FileHandle, size: number): Promise<Scan> {
   const state = createState();
   let number = 0;
-  for await (const line of linesOf(file, 0, size)) state.take(line, ++number);
+  for await (const line of linesOf(file, { start: 0, end: size })) state.take(line, ++number);
   return state.finish(size);
 }
 

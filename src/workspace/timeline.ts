@@ -3,7 +3,9 @@ import { eventId, type Ledger, type LedgerEntry, type NewEvent } from '../core/l
 import type { EditNote } from './edit-book.js';
 
 /** Lines between two wanted ones that are read along, because two reads cost more. */
-const NEAR = 64;
+const NEAR = 8;
+/** Reads under way at once; the disk has no use for more. */
+const AT_ONCE = 8;
 
 /** The ledger as the verbs use it: every new line knows what it follows from and can be found again. */
 export class Timeline {
@@ -33,22 +35,19 @@ export class Timeline {
 
   /** These entries, in the order in which they are named; damaged ones are left out. */
   async entries(newestFirst: readonly number[]): Promise<LedgerEntry[]> {
+    const groups = neighbours(newestFirst);
     const found: LedgerEntry[] = [];
-    for (let at = 0; at < newestFirst.length;) {
-      const last = newestFirst[at] ?? 0;
-      let first = last;
-      let next = at + 1;
-      for (; next < newestFirst.length; next += 1) {
-        const seq = newestFirst[next] ?? 0;
-        if (first - seq > NEAR) break;
-        first = seq;
-      }
-      const wanted = new Set(newestFirst.slice(at, next));
-      const some = await this.#between(first, last);
-      found.push(...some.filter(({ seq }) => wanted.has(seq)).reverse());
-      at = next;
+    for (let at = 0; at < groups.length; at += AT_ONCE) {
+      const some = groups.slice(at, at + AT_ONCE).map((seqs) => this.#group(seqs));
+      found.push(...(await Promise.all(some)).flat());
     }
     return found;
+  }
+
+  async #group(seqs: readonly number[]): Promise<LedgerEntry[]> {
+    const wanted = new Set(seqs);
+    const all = await this.#between(seqs.at(-1) ?? 0, seqs[0] ?? 0);
+    return all.filter(({ seq }) => wanted.has(seq)).reverse();
   }
 
   /** All lines from the one to the other. */
@@ -72,4 +71,16 @@ export class Timeline {
     if (parent === undefined || event.parent_event_id !== undefined) return event;
     return { ...event, parent_event_id: eventId(parent) };
   }
+}
+
+/** Cut where the next one is far away. */
+function neighbours(newestFirst: readonly number[]): number[][] {
+  const groups: number[][] = [];
+  let last = Infinity;
+  for (const seq of newestFirst) {
+    if (last - seq > NEAR) groups.push([seq]);
+    else groups.at(-1)?.push(seq);
+    last = seq;
+  }
+  return groups;
 }

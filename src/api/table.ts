@@ -46,6 +46,7 @@ const ROWS = [
   known.milestoneList,
   known.milestoneShow,
   ledger.history,
+  ledger.show,
   daemon.getConfig,
   daemon.updateConfig,
   daemon.getMetrics,

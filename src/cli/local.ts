@@ -32,7 +32,7 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
   },
   {
     command: 'diff',
-    summary: 'Compares checkpoints, sessions, main and the files as they are.',
+    summary: 'Compares checkpoints, events, sessions, main and the files as they are.',
     usage: 'A [B] [--file PATH].. [--unified|--side-by-side|--stat|--name-status]',
     load: async () => (await import('./commands/diff.js')).diff,
   },
@@ -53,6 +53,12 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     summary: 'Shows for every line of a file who wrote it last.',
     usage: 'FILE',
     load: async () => (await import('./commands/blame.js')).blame,
+  },
+  {
+    command: 'show',
+    summary: 'Prints a file as it was at an event, a checkpoint or a session.',
+    usage: 'AT:PATH',
+    load: async () => (await import('./commands/show.js')).show,
   },
   {
     command: 'watch',

@@ -78,3 +78,14 @@ export class Contents {
     }
   }
 }
+
+/** Text as text; anything else as base64. */
+export function inWords(
+  content: Uint8Array,
+): { readonly content: string } | { readonly content_base64: string } {
+  try {
+    return { content: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content) };
+  } catch {
+    return { content_base64: Buffer.from(content).toString('base64') };
+  }
+}

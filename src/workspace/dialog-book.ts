@@ -6,7 +6,13 @@ import {
   type DialogState,
 } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
-import type { ActionType, Ledger, LedgerEntry, NewEvent } from '../core/ledger.js';
+import {
+  eventId,
+  type ActionType,
+  type Ledger,
+  type LedgerEntry,
+  type NewEvent,
+} from '../core/ledger.js';
 import type { CommitId, DialogId } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
 import { resolveId } from '../core/resolve-id.js';
@@ -47,8 +53,20 @@ export interface Made {
   readonly seq: number;
 }
 
-/** After these the tip of the dialog is what is on disk. */
-const SAVES: ReadonlySet<DialogFact['what']> = new Set(['created', 'saved', 'reset']);
+/** A checkpoint of what was on disk then. */
+export interface SavedAt {
+  readonly dialog: DialogId;
+  /** Position of the line that tells of it. */
+  readonly seq: number;
+  readonly commit: CommitId;
+}
+
+/** The commit that is what is on disk after a fact. */
+function savedBy(fact: DialogFact): CommitId | undefined {
+  if (fact.what === 'created') return fact.initial;
+  if (fact.what === 'saved') return fact.commit;
+  return fact.what === 'reset' ? fact.tip : undefined;
+}
 
 const ACTION_OF: Readonly<Record<DialogFact['what'], ActionType>> = {
   created: 'dialog',
@@ -72,7 +90,10 @@ export class DialogBook {
   readonly #made = new Map<DialogId, Made[]>();
   readonly #everKnown = new Set<string>();
   #current: DialogId | null = null;
-  #lastSaved: { readonly dialog: DialogId; readonly seq: number } | undefined;
+  /** Oldest first; those of deleted dialogs are no help any more. */
+  #saves: SavedAt[] = [];
+  /** The newest of all was of a dialog that is gone: nothing tells what was known then. */
+  #isNewestGone = false;
 
   constructor(deps: BookDeps) {
     this.#deps = deps;
@@ -103,9 +124,22 @@ export class DialogBook {
   }
 
   /** The newest checkpoint of all dialogs, if its dialog is still there. */
-  get lastSaved(): { readonly dialog: DialogId; readonly seq: number } | undefined {
-    const last = this.#lastSaved;
-    return last !== undefined && this.#dialogs.has(last.dialog) ? last : undefined;
+  get lastSaved(): SavedAt | undefined {
+    return this.#isNewestGone ? undefined : this.#saves.at(-1);
+  }
+
+  /**
+   * The nearest checkpoint that was made up to this position.
+   *
+   * @throws SmithyError CHECKPOINT_NOT_FOUND when it went with its dialog.
+   */
+  savedBefore(seq: number): SavedAt {
+    const saved = this.#saves.findLast((one) => one.seq <= seq);
+    if (saved !== undefined) return saved;
+    throw new SmithyError('CHECKPOINT_NOT_FOUND', 'No checkpoint from so long ago is left.', {
+      hint: 'It went with its dialog; see `smithyd log`.',
+      data: { id: eventId(seq), near: [] },
+    });
   }
 
   /** Whether the ledger ever told of it, deleted or not. */
@@ -143,7 +177,8 @@ export class DialogBook {
     this.#movedAt.clear();
     this.#everKnown.clear();
     this.#current = null;
-    this.#lastSaved = undefined;
+    this.#saves = [];
+    this.#isNewestGone = false;
   }
 
   /** All of them on the disk in one go, then in memory; `also` are lines of other kinds. */
@@ -156,7 +191,7 @@ export class DialogBook {
     const author = { name: 'smithyd', version: this.#deps.version, kind: 'daemon' };
     const known = this.#deps.underWay();
     const events = facts.map(({ fact, line = {} }): NewEvent => {
-      const held = known.length > 0 && SAVES.has(fact.what) ? { known } : {};
+      const held = known.length > 0 && savedBy(fact) !== undefined ? { known } : {};
       const action_type = ACTION_OF[fact.what];
       return { ...line, ...held, ts, author, action_type, dialog_id: dialog, fact };
     });
@@ -182,7 +217,11 @@ export class DialogBook {
     this.#lastSeq.set(id, entry.seq);
     // What an older program saved says nothing about the files as they are now.
     const isOld = fact.what === 'created' && fact.earlier !== undefined;
-    if (SAVES.has(fact.what) && !isOld) this.#lastSaved = { dialog: id, seq: entry.seq };
+    const onDisk = isOld ? undefined : savedBy(fact);
+    if (onDisk !== undefined) {
+      this.#saves.push({ dialog: id, seq: entry.seq, commit: onDisk });
+      this.#isNewestGone = false;
+    }
     this.#everKnown.add(id);
     const skipped = entry['skipped'];
     const commit = fact.what === 'created' ? fact.initial : fact.what === 'saved' && fact.commit;
@@ -217,6 +256,8 @@ export class DialogBook {
   }
 
   #delete(id: DialogId): void {
+    this.#isNewestGone ||= this.#saves.at(-1)?.dialog === id;
+    this.#saves = this.#saves.filter(({ dialog }) => dialog !== id);
     this.#dialogs.delete(id);
     this.#lastSeq.delete(id);
     this.#movedAt.delete(id);

@@ -2,15 +2,15 @@ import type { DialogState } from '../core/dialogs.js';
 import { diffStat, nameStatus } from '../core/diff-stat.js';
 import type { DiffStyle } from '../core/diff-style.js';
 import { sideBySide } from '../core/side-by-side.js';
-import type { CommitId, Path } from '../core/model.js';
+import type { Path } from '../core/model.js';
 import { toPath } from '../core/paths.js';
 import { isChosen, type Difference } from '../core/restore-plan.js';
 import type { CheckpointStore, TreeChange } from '../core/store.js';
 import type { FileDiff, FileSide, TextDiff } from '../core/text-diff.js';
 import type { TreeWriter } from '../core/tree-writer.js';
 import type { FileState, Watcher } from '../core/watching.js';
-import type { Checkpoints } from './checkpoints.js';
 import type { Dialogs } from './dialogs.js';
+import type { Place, Places } from './places.js';
 import type { Present } from './present.js';
 import type { Queue } from '../core/queue.js';
 import { settled } from './settled.js';
@@ -18,7 +18,7 @@ import { settled } from './settled.js';
 export interface DiffDeps {
   readonly root: string;
   readonly dialogs: Dialogs;
-  readonly checkpoints: Checkpoints;
+  readonly places: Places;
   readonly present: Present;
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
@@ -68,8 +68,9 @@ export class Diffs {
     await settled(watcher);
     return queue.run(async () => {
       const dialog = await dialogs.wanted(request.dialog);
-      const from = await this.#place(dialog, request.from);
-      const to = await this.#place(dialog, request.to ?? 'worktree');
+      const { places } = this.#deps;
+      const from = await places.resolve(dialog, request.from);
+      const to = await places.resolve(dialog, request.to ?? 'worktree');
       const changes = await this.#changes(dialog, from, to);
       return this.#texts(changes.filter(({ path }) => chosen(path)));
     });
@@ -90,25 +91,16 @@ export class Diffs {
     }));
   }
 
-  /** A commit, or null for what is on disk. */
-  async #place(dialog: DialogState, given: string): Promise<CommitId | null> {
-    if (given === 'worktree') return null;
-    if (given === 'main') return dialog.approved;
-    const session = dialog.sessions.find(({ name }) => name === given);
-    if (session === undefined) return this.#deps.checkpoints.resolve(dialog, given);
-    const tip = (await this.#deps.store.branches(dialog.id)).get(session.name);
-    return tip ?? dialog.tip;
-  }
-
-  async #changes(
-    dialog: DialogState,
-    from: CommitId | null,
-    to: CommitId | null,
-  ): Promise<TreeChange[]> {
-    const { store, present } = this.#deps;
-    if (from !== null && to !== null) return store.compare(from, to);
-    if (from !== null) return (await present.differencesTo(dialog, from)).map(reversed);
-    return to === null ? [] : (await present.differencesTo(dialog, to)).map(forward);
+  async #changes(dialog: DialogState, from: Place, to: Place): Promise<TreeChange[]> {
+    const { store, present, places } = this.#deps;
+    if (from.kind === 'event' || to.kind === 'event') return places.compare(from, to);
+    if (from.kind === 'commit' && to.kind === 'commit')
+      return store.compare(from.commit, to.commit);
+    if (from.kind === 'commit') {
+      return (await present.differencesTo(dialog, from.commit)).map(reversed);
+    }
+    if (to.kind === 'worktree') return [];
+    return (await present.differencesTo(dialog, to.commit)).map(forward);
   }
 
   async #texts(changes: readonly TreeChange[]): Promise<FileDiff[]> {

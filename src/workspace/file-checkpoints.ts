@@ -5,6 +5,7 @@ import type { SmallFile } from '../core/ports.js';
 import { resolveId } from '../core/resolve-id.js';
 import type { FileMode, FileState } from '../core/watching.js';
 import { stateOf } from './claims.js';
+import { inWords } from './contents.js';
 import { steadily, type EditDeps } from './edit-deps.js';
 
 /** Copies of files at one moment, kept by their contents' names. */
@@ -89,7 +90,7 @@ export class FileCheckpoints {
     for (const { path, hash, mode } of checkpoint.files) {
       const content = room > 0 ? await this.#content({ hash, mode }) : undefined;
       room -= content?.length ?? 0;
-      files[path] = { hash, mode, ...inWords(content) };
+      files[path] = { hash, mode, ...(content === undefined ? {} : inWords(content)) };
     }
     return { checkpoint: { ...summary(checkpoint), files } };
   }
@@ -142,14 +143,4 @@ interface LoadedFile {
 
 function summary({ id, timestamp, snapshotId, metadata }: FileCheckpoint) {
   return { id, timestamp, snapshotId, metadata };
-}
-
-/** Text as text; anything else as base64. Too much: only its hash. */
-function inWords(content: Uint8Array | undefined): Pick<LoadedFile, 'content' | 'content_base64'> {
-  if (content === undefined) return {};
-  try {
-    return { content: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content) };
-  } catch {
-    return { content_base64: Buffer.from(content).toString('base64') };
-  }
 }

@@ -22,6 +22,7 @@ import { createMending } from './mending.js';
 import { migrate } from './migration.js';
 import { Milestones } from './milestones.js';
 import { Patches } from './patches.js';
+import { Places } from './places.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
 import { recover } from './recovery.js';
@@ -29,6 +30,7 @@ import { replay } from './replay.js';
 import { Restores } from './restores.js';
 import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
+import { Showing } from './showing.js';
 import { Timeline } from './timeline.js';
 import { createTidying } from './tidying.js';
 import { Unknown } from './unknown.js';
@@ -96,7 +98,10 @@ export function createHistory(given: WorkspaceDeps) {
     findMessage: (dialog, id) => projection.findMessage(book, dialog, id),
     tidy,
   });
-  const diffs = new Diffs({ ...shared, dialogs, checkpoints });
+  const chronicle = new Chronicle(shared);
+  const places = new Places({ ...shared, checkpoints, chronicle });
+  const diffs = new Diffs({ ...shared, dialogs, places });
+  const showing = new Showing({ ...shared, dialogs, places });
   const edited = (entries: readonly LedgerEntry[], told: readonly Account[]): void => {
     projection.edited(book, entries, told);
   };
@@ -124,7 +129,6 @@ export function createHistory(given: WorkspaceDeps) {
   });
   const sessions = new Sessions({ ...shared, dialogs, checkpoints, diffs, restores });
   const blame = new Blame(shared);
-  const chronicle = new Chronicle(shared);
   const milestones = new Milestones({ ...shared, version: identity.version });
   const fileCheckpoints = new FileCheckpoints({
     ...shared,
@@ -234,7 +238,7 @@ export function createHistory(given: WorkspaceDeps) {
     /** What the start found cut off, and what became of it. */
     recovered: recovered as readonly string[],
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
-    ...{ milestones, fileCheckpoints, examination, chronicle },
+    ...{ milestones, fileCheckpoints, examination, chronicle, showing },
 
     /** What an older program left and could not be taken over, one sentence each. */
     warnings: (): readonly string[] => notMigrated,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ActionType } from '../../core/ledger.js';
 import { method } from '../method.js';
-import { count, dialogId, time } from './shapes.js';
+import { count, dialogId, forDialog, time } from './shapes.js';
 
 const eventName = z.string().min(1).max(64);
 
@@ -61,4 +61,29 @@ export const history = method({
   cli: { command: 'history', positional: ['file'], short: { n: 'limit' } },
   run: ({ workspace }, { action_type: action, dialog_id: dialog, ...request }) =>
     workspace.chronicle.history({ ...request, action, dialog }),
+});
+
+export const show = method({
+  name: 'show',
+  summary: 'Gives a file as it was at any event, checkpoint or session, proven by its hash.',
+  effect: 'read',
+  on: ['socket', 'http', 'mcp'],
+  input: z.strictObject({
+    at: z
+      .string()
+      .min(1)
+      .max(200)
+      .describe('An event, a checkpoint id, a session, main, worktree.'),
+    path: z.string().min(1).max(4096),
+    ...forDialog,
+  }),
+  output: z.object({
+    path: z.string(),
+    hash: z.string().describe('The git blob id.'),
+    mode: z.enum(['100644', '100755', '120000']),
+    content: z.string().optional(),
+    content_base64: z.string().optional().describe('Instead of content when it is no UTF-8.'),
+  }),
+  run: ({ workspace }, { at, path, dialog_id: dialog }) =>
+    workspace.showing.show({ at, path, dialog }),
 });

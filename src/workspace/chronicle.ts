@@ -83,7 +83,7 @@ export class Chronicle {
 }
 
 /** A line as others get it: without what only we make something of. */
-export function toEvent(entry: LedgerEntry) {
+function toEvent(entry: LedgerEntry) {
   const { seq, id, ts, author, action_type, branch, run_id, parent_event_id, files } = entry;
   const { diff_path, affected_lines, semantic_block, rationale, artifacts, snapshot_ref } = entry;
   const { bookmark, dialog_id, session, changes, prev } = entry;

@@ -12,7 +12,7 @@ import type { ActionType, LedgerEntry, NewEvent } from '../core/ledger.js';
 import { lineChange, type LineChange } from '../core/line-change.js';
 import type { Path } from '../core/model.js';
 import type { CheckpointStore } from '../core/store.js';
-import type { FileDiff, TextDiff } from '../core/text-diff.js';
+import type { FileDiff, FileSide, TextDiff } from '../core/text-diff.js';
 import type { FileState } from '../core/watching.js';
 import type { Contents } from './contents.js';
 import { resultsOf } from './entry-results.js';
@@ -56,7 +56,9 @@ const CHANGES_PER_LINE = 1_000;
 const MOST_LOOKED_INTO = 8;
 
 const LINK = '120000';
-const EMPTY = new Uint8Array();
+
+/** How the content of a state is had. */
+type Side = (path: Path, state: FileState | null) => Promise<FileSide | null>;
 
 export interface AccountDeps {
   readonly contents: Contents;
@@ -72,6 +74,8 @@ export class Accounts {
   readonly #store: Pick<CheckpointStore, 'writeBlobs'>;
   readonly #text: TextDiff;
   readonly #tidy: () => void;
+  readonly #side: Side = (path, state) => this.#contents.side(path, state);
+  readonly #keptSide: Side = (path, state) => this.#contents.keptSide(path, state);
 
   constructor({ contents, store, text, tidy }: AccountDeps) {
     this.#contents = contents;
@@ -95,14 +99,19 @@ export class Accounts {
   }
 
   /** Compares before and after of each; a file that moved and changed a little is one result. */
-  async describe(results: readonly FileResult[]): Promise<Account[]> {
-    const joined = withRenames(results, await this.#similarMoves(results));
+  describe(results: readonly FileResult[]): Promise<Account[]> {
+    return this.#describe(results, this.#side);
+  }
+
+  async #describe(results: readonly FileResult[], side: Side): Promise<Account[]> {
+    const joined = withRenames(results, await this.#similarMoves(results, side));
     const accounts: Account[] = [];
     let room = MOST_TEXT_BYTES;
     for (const result of joined) {
-      const diff = room > 0 ? await this.compare(result) : undefined;
+      const diff = room > 0 ? await this.#compare(result, side) : undefined;
       room -= diff?.unified?.length ?? 0;
-      const lines = diff === undefined ? 'edit_replace' : await this.#lineChange(result, diff);
+      const lines =
+        diff === undefined ? 'edit_replace' : await this.#lineChange(result, diff, side);
       accounts.push({
         ...result,
         additions: diff?.additions ?? 0,
@@ -120,7 +129,7 @@ export class Accounts {
     const changed = results.filter(({ change }) => change !== 'unchanged');
     if (changed.length > MOST_LOOKED_INTO) return summaryLines(changed, voice);
     try {
-      return linesFor(await this.describe(changed), voice);
+      return linesFor(await this.#describe(changed, this.#keptSide), voice);
     } catch (error) {
       // A content that cannot be had any more keeps nobody from saying that it changed.
       if (!(error instanceof SmithyError) || error.code !== 'STALE_READ') throw error;
@@ -132,35 +141,44 @@ export class Accounts {
   async diffOf(entry: LedgerEntry): Promise<string | null> {
     const result = resultsOf(entry).at(-1);
     if (result === undefined) return null;
-    const diff = await this.compare(result).catch(() => undefined);
+    const diff = await this.#compare(result, this.#side).catch(() => undefined);
     return diff?.unified ?? null;
   }
 
-  async compare(result: FileResult): Promise<FileDiff | undefined> {
+  /** Of contents that are in the store, however large. */
+  compareKept(result: FileResult): Promise<FileDiff | undefined> {
+    return this.#compare(result, this.#keptSide);
+  }
+
+  async #compare(result: FileResult, side: Side): Promise<FileDiff | undefined> {
     const { path, from = path, change, before, after } = result;
     if (change === 'unchanged') return undefined;
     return this.#text.file({
       path,
       ...(change === 'renamed' ? { from } : {}),
       change: change === 'created' ? 'added' : change,
-      before: await this.#contents.side(from, before),
-      after: await this.#contents.side(path, after),
+      before: await side(from, before),
+      after: await side(path, after),
     });
   }
 
-  async #lineChange(result: FileResult, { is_binary: isBinary }: FileDiff): Promise<LineChange> {
+  async #lineChange(
+    result: FileResult,
+    { is_binary: isBinary }: FileDiff,
+    side: Side,
+  ): Promise<LineChange> {
     const { path, change, before, after } = result;
     if (change !== 'modified' || isBinary || before?.mode === LINK || after?.mode === LINK) {
       return 'edit_replace';
     }
-    const [old, now] = [
-      await this.#contents.side(path, before),
-      await this.#contents.side(path, after),
-    ];
-    return lineChange(old?.content ?? EMPTY, now?.content ?? EMPTY);
+    const old = (await side(path, before))?.content;
+    const now = (await side(path, after))?.content;
+    // Too large to be loaded.
+    if (!old || !now) return 'edit_replace';
+    return lineChange(old, now);
   }
 
-  async #similarMoves(results: readonly FileResult[]): Promise<Map<Path, Path>> {
+  async #similarMoves(results: readonly FileResult[], side: Side): Promise<Map<Path, Path>> {
     const gone = results.filter(isDeleted);
     const come = results.filter(isCreated);
     if (gone.length > MOST_COMPARED || come.length > MOST_COMPARED) return new Map();
@@ -168,7 +186,7 @@ export class Accounts {
     for (const created of come) {
       for (const { path: from, before } of gone) {
         const result = { ...created, from, before, change: 'renamed' } as const;
-        const { similarity = 0, is_binary: isBinary } = (await this.compare(result)) ?? {};
+        const { similarity = 0, is_binary: isBinary } = (await this.#compare(result, side)) ?? {};
         if (isBinary === true || similarity < LEAST_SIMILARITY) continue;
         pairs.push({ from, to: created.path, similarity });
       }

@@ -11,13 +11,13 @@ const LARGEST_REMEMBERED = 1024 * 1024;
 
 /** The bytes of a state, wherever they are: in memory, on the disk, in the store. */
 export class Contents {
-  readonly #store: Pick<CheckpointStore, 'has' | 'readBlob'>;
+  readonly #store: Pick<CheckpointStore, 'has' | 'readBlob' | 'streamBlob'>;
   readonly #files: Pick<TreeWriter, 'readFile'>;
   readonly #remembered = new Map<Hash, Uint8Array>();
   #bytes = 0;
 
   constructor(
-    store: Pick<CheckpointStore, 'has' | 'readBlob'>,
+    store: Pick<CheckpointStore, 'has' | 'readBlob' | 'streamBlob'>,
     files: Pick<TreeWriter, 'readFile'>,
   ) {
     this.#store = store;
@@ -47,6 +47,20 @@ export class Contents {
   async side(path: Path, state: FileState | null): Promise<FileSide | null> {
     if (state === null) return null;
     return { mode: state.mode, content: await this.read(path, state) };
+  }
+
+  /** Out of the store, and only what can be compared: a larger one is not loaded. */
+  async keptSide(path: Path, state: FileState | null): Promise<FileSide | null> {
+    if (state === null) return null;
+    const { hash, mode } = state;
+    const known = this.#remembered.get(hash);
+    if (known !== undefined) return { mode, content: known };
+    if (!(await this.#store.has([hash])).has(hash)) {
+      throw new SmithyError('STALE_READ', `${path} is not in the store.`, { data: { path } });
+    }
+    const { size } = await this.#store.streamBlob(hash);
+    const content = size > LARGEST_REMEMBERED ? null : await this.#store.readBlob(hash);
+    return { mode, content };
   }
 
   /** For the store: read when it is written. */

@@ -6,7 +6,7 @@ import { resultsOf } from './entry-results.js';
 
 export interface PatchDeps {
   readonly ledger: Pick<Ledger, 'head' | 'read'>;
-  readonly accounts: Pick<Accounts, 'compare'>;
+  readonly accounts: Pick<Accounts, 'compareKept'>;
   readonly patches: PatchFiles;
   readonly clock: Clock;
   readonly log: Log;
@@ -113,8 +113,8 @@ export class Patches {
   }
 
   /** Contents of a deleted dialog may be gone. */
-  async #compare(result: Parameters<Accounts['compare']>[0]) {
-    return this.#deps.accounts.compare(result).catch(() => undefined);
+  async #compare(result: Parameters<Accounts['compareKept']>[0]) {
+    return this.#deps.accounts.compareKept(result).catch(() => undefined);
   }
 
   /** They are written in order, so the newest one there is tells how far it went. */

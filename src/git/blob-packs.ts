@@ -1,5 +1,14 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  open,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Layout } from './layout.js';
 import { decodePack, encodePack, type PackEntry } from './pack-file.js';
 import type { Packs } from './packs.js';
@@ -42,12 +51,12 @@ export function createBlobPacks({ layout, packs, admit, isRepacking }: BlobPacks
   const pathOf = (name: string, end: string): string => join(layout.packs, `${name}${end}`);
 
   /** The pack is whole before its index makes it visible, to readers and after a kill. */
-  function write(entries: readonly PackEntry[]): { name: string; bytes: number } {
+  async function write(entries: readonly PackEntry[]): Promise<{ name: string; bytes: number }> {
     const { name, pack, index } = encodePack(entries);
     const made = [pathOf('tmp_pack', `_${name}`), pathOf('tmp_idx', `_${name}`)] as const;
     try {
-      writeFileSync(made[0], pack, { mode: 0o444 });
-      writeFileSync(made[1], index, { mode: 0o444 });
+      const files = await Promise.allSettled([make(made[0], pack), make(made[1], index)]);
+      for (const file of files) if (file.status === 'rejected') throw file.reason;
       if (isRepacking()) writeFileSync(pathOf(name, '.keep'), '');
       renameSync(made[0], pathOf(name, '.pack'));
       renameSync(made[1], pathOf(name, '.idx'));
@@ -59,7 +68,7 @@ export function createBlobPacks({ layout, packs, admit, isRepacking }: BlobPacks
   }
 
   async function put(entries: readonly PackEntry[], kind: number): Promise<void> {
-    const { name, bytes } = write(entries);
+    const { name, bytes } = await write(entries);
     await admit([pathOf(name, '.pack')]);
     if (kind >= KINDS || bytes >= LARGE_BYTES) return;
     const alike = (kinds[kind] ??= []);
@@ -98,4 +107,19 @@ export function createBlobPacks({ layout, packs, admit, isRepacking }: BlobPacks
     },
     forget: () => (kinds = []),
   };
+}
+
+const openFile = promisify(open);
+
+/**
+ * Only making it waits in the thread pool: that takes the disk up to a millisecond, in which the
+ * daemon has others to answer. Filling it is a copy in memory.
+ */
+async function make(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await openFile(path, 'w', 0o444);
+  try {
+    for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
+  } finally {
+    closeSync(file);
+  }
 }

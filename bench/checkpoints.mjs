@@ -74,7 +74,7 @@ export async function measureCheckpoints(sizes = SIZES, say = () => undefined) {
     return { load, results: subjects.map((subject) => subject.result) };
   } finally {
     for (const subject of subjects) await subject.close();
-    rmSync(base, { recursive: true, force: true });
+    rmSync(base, { recursive: true, force: true, maxRetries: 50 });
   }
 }
 

@@ -26,7 +26,7 @@ export function measureCold() {
     }
   } finally {
     smithyd(root, 'stop');
-    rmSync(base, { recursive: true, force: true });
+    rmSync(base, { recursive: true, force: true, maxRetries: 50 });
   }
   return { status: quantile(times.status, 0.5), node: quantile(times.node, 0.5) };
 }

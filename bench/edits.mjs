@@ -42,7 +42,7 @@ export async function editSection({ sizes = SIZES, say = () => undefined } = {})
     return describe(subjects, floor.times);
   } finally {
     for (const subject of subjects) await subject.end();
-    rmSync(base, { recursive: true, force: true });
+    rmSync(base, { recursive: true, force: true, maxRetries: 50 });
   }
 }
 

@@ -39,7 +39,7 @@ export async function measureRpc() {
   } finally {
     raw.kill();
     smithyd(root, 'stop');
-    rmSync(base, { recursive: true, force: true });
+    rmSync(base, { recursive: true, force: true, maxRetries: 50 });
   }
 }
 

@@ -11,6 +11,8 @@ const LARGEST_REMEMBERED = 1024 * 1024;
 
 /** The bytes of a state, wherever they are: in memory, on the disk, in the store. */
 export class Contents {
+  /** Asked for by several at once, and read once. */
+  readonly #reading = new Map<string, Promise<Uint8Array>>();
   readonly #store: Pick<CheckpointStore, 'has' | 'readBlob' | 'streamBlob'>;
   readonly #files: Pick<TreeWriter, 'readFile'>;
   readonly #remembered = new Map<Hash, Uint8Array>();
@@ -31,6 +33,17 @@ export class Contents {
   async read(path: Path, { hash }: FileState): Promise<Uint8Array> {
     const known = this.#remembered.get(hash);
     if (known !== undefined) return known;
+    const which = `${hash} ${path}`;
+    const reading = this.#reading.get(which) ?? this.#load(path, hash);
+    this.#reading.set(which, reading);
+    try {
+      return await reading;
+    } finally {
+      this.#reading.delete(which);
+    }
+  }
+
+  async #load(path: Path, hash: Hash): Promise<Uint8Array> {
     const content = (await this.#fromDisk(path, hash)) ?? (await this.#fromStore(hash));
     if (content === undefined) {
       throw new SmithyError('STALE_READ', `${path} is gone or keeps changing.`, { data: { path } });

@@ -74,8 +74,9 @@ export class EditEnds {
       const { accounts: book, claims, editBook } = this.#deps;
       const { spans, skipped } = await this.#spans(edit);
       const results = toResults(spans);
-      await book.keep(results.filter(isChanged).map(({ path, after }) => [path, after] as const));
-      const accounts = await book.describe(results);
+      const changed = results.filter(isChanged).map(({ path, after }) => [path, after] as const);
+      // Comparing takes no longer than the disk does to keep it.
+      const [, accounts] = await Promise.all([book.keep(changed), book.describe(results)]);
       const diffs = new Map<string, string | undefined>(
         accounts.map(({ path, diff }) => [path, diff]),
       );

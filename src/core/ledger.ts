@@ -186,6 +186,7 @@ export interface Ledger {
 
 /** Patches of events, for people and other programs. One is written at a time. */
 export interface PatchFiles {
-  has(id: string): Promise<boolean>;
+  /** Only those of the newest events are kept. */
   write(id: string, bytes: Uint8Array): Promise<void>;
+  has(id: string): Promise<boolean>;
 }

@@ -1,7 +1,11 @@
-import { access, mkdir, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { patchPath, type PatchFiles } from '../core/ledger.js';
 import { codeOf } from './files.js';
+
+/** However small, each takes a block of the disk; an older one can be made at any time. */
+const MOST_KEPT = 500;
+const PATCH = /^diff-evt-\d+\.patch$/u;
 
 /**
  * Not flushed: they are made again from the contents. Under its own name only when it is whole, so
@@ -10,9 +14,19 @@ import { codeOf } from './files.js';
 export function createPatchFiles(state: string): PatchFiles {
   const folder = join(state, 'ledger', 'diffs');
   const part = join(folder, 'patch.part');
+  /** Names, the oldest first; undefined until the first is written. */
+  let kept: string[] | undefined;
 
   async function write(bytes: Uint8Array): Promise<void> {
     await writeFile(part, bytes, { mode: 0o600, flag: 'w' });
+  }
+
+  async function keepFew(newest: string): Promise<void> {
+    kept ??= (await readdir(folder)).filter((name) => PATCH.test(name)).sort(byNumber);
+    if (kept.at(-1) !== newest) kept.push(newest);
+    for (const name of kept.splice(0, Math.max(0, kept.length - MOST_KEPT))) {
+      await rm(join(folder, name), { force: true });
+    }
   }
 
   return {
@@ -30,7 +44,14 @@ export function createPatchFiles(state: string): PatchFiles {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await write(bytes);
       }
-      await rename(part, join(state, patchPath(id)));
+      const path = join(state, patchPath(id));
+      await rename(part, path);
+      await keepFew(basename(path));
     },
   };
+}
+
+/** The numbers have leading zeros up to six digits only. */
+function byNumber(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : 1);
 }

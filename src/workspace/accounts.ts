@@ -8,6 +8,7 @@ import {
   type FileResult,
   type Pair,
 } from '../core/file-results.js';
+import type { Unexplained } from '../core/known-state.js';
 import type { ActionType, LedgerEntry, NewEvent } from '../core/ledger.js';
 import { lineChange, type LineChange } from '../core/line-change.js';
 import type { Path } from '../core/model.js';
@@ -122,6 +123,12 @@ export class Accounts {
       });
     }
     return accounts;
+  }
+
+  /** Ahead of `tell`, while the disk is busy with something else. */
+  warm(unexplained: readonly Unexplained[], sizeOf: (path: Path) => number): void {
+    if (unexplained.length > MOST_LOOKED_INTO) return;
+    for (const one of unexplained) void this.#contents.warm(one, sizeOf(one.path));
   }
 
   /** Lines for changes outside of edits: of few each for itself, of many only what they are. */

@@ -158,11 +158,12 @@ export class Checkpoints {
     request: SaveRequest,
     also?: (commit: CommitId) => Along,
   ): Promise<Saved> {
-    const { saving, book, log, claims } = this.#deps;
+    const { saving, book, log, claims, watcher, accounts } = this.#deps;
+    accounts.warm(claims.unexplained(), (path) => watcher.get(path)?.size ?? 0);
     const saved = await saving.save(dialog, request);
     const adopted = await this.#adopt(dialog, saved);
     const voice = unknownVoice(placeOf(dialog), this.#deps.clock);
-    const lines = await this.#deps.accounts.tell(adopted.results, voice);
+    const lines = await accounts.tell(adopted.results, voice);
     if (!saved.isNew) {
       await this.#deps.editBook.append(lines);
       adopted.done();

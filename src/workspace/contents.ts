@@ -1,3 +1,4 @@
+import type { Unexplained } from '../core/known-state.js';
 import { SmithyError } from '../core/errors.js';
 import type { Hash, Path } from '../core/model.js';
 import type { CheckpointStore, NewBlob } from '../core/store.js';
@@ -13,13 +14,13 @@ const LARGEST_REMEMBERED = 1024 * 1024;
 export class Contents {
   /** Asked for by several at once, and read once. */
   readonly #reading = new Map<string, Promise<Uint8Array>>();
-  readonly #store: Pick<CheckpointStore, 'has' | 'readBlob' | 'streamBlob'>;
+  readonly #store: Pick<CheckpointStore, 'has' | 'readBlob' | 'lengths'>;
   readonly #files: Pick<TreeWriter, 'readFile'>;
   readonly #remembered = new Map<Hash, Uint8Array>();
   #bytes = 0;
 
   constructor(
-    store: Pick<CheckpointStore, 'has' | 'readBlob' | 'streamBlob'>,
+    store: Pick<CheckpointStore, 'has' | 'readBlob' | 'lengths'>,
     files: Pick<TreeWriter, 'readFile'>,
   ) {
     this.#store = store;
@@ -68,12 +69,23 @@ export class Contents {
     const { hash, mode } = state;
     const known = this.#remembered.get(hash);
     if (known !== undefined) return { mode, content: known };
-    if (!(await this.#store.has([hash])).has(hash)) {
+    const size = (await this.#store.lengths([hash])).get(hash);
+    if (size === undefined) {
       throw new SmithyError('STALE_READ', `${path} is not in the store.`, { data: { path } });
     }
-    const { size } = await this.#store.streamBlob(hash);
-    const content = size > LARGEST_REMEMBERED ? null : await this.#store.readBlob(hash);
+    if (size > LARGEST_REMEMBERED) return { mode, content: null };
+    const content = await this.#store.readBlob(hash);
+    this.#remember(hash, content);
     return { mode, content };
+  }
+
+  /** Reads what will be asked for in a moment; nobody needs it if that fails. */
+  async warm({ path, expected, actual }: Unexplained, size: number): Promise<void> {
+    const isSmall = actual !== null && size <= LARGEST_REMEMBERED;
+    await Promise.allSettled([
+      this.keptSide(path, expected),
+      isSmall ? this.read(path, actual) : undefined,
+    ]);
   }
 
   /** For the store: read when it is written. */

@@ -1,10 +1,17 @@
-import { access, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { patchPath, type PatchFiles } from '../core/ledger.js';
 import { codeOf } from './files.js';
 
 /** However small, each takes a block of the disk; an older one can be made at any time. */
 const MOST_KEPT = 500;
+const MOST_BYTES = 8 * 1024 * 1024;
+
+interface Kept {
+  readonly name: string;
+  readonly bytes: number;
+}
+
 const PATCH = /^diff-evt-\d+\.patch$/u;
 
 /**
@@ -14,19 +21,28 @@ const PATCH = /^diff-evt-\d+\.patch$/u;
 export function createPatchFiles(state: string): PatchFiles {
   const folder = join(state, 'ledger', 'diffs');
   const part = join(folder, 'patch.part');
-  /** Names, the oldest first; undefined until the first is written. */
-  let kept: string[] | undefined;
+  /** The oldest first; undefined until the first is written. */
+  let kept: Kept[] | undefined;
 
   async function write(bytes: Uint8Array): Promise<void> {
     await writeFile(part, bytes, { mode: 0o600, flag: 'w' });
   }
 
-  async function keepFew(newest: string): Promise<void> {
-    kept ??= (await readdir(folder)).filter((name) => PATCH.test(name)).sort(byNumber);
-    if (kept.at(-1) !== newest) kept.push(newest);
-    for (const name of kept.splice(0, Math.max(0, kept.length - MOST_KEPT))) {
-      await rm(join(folder, name), { force: true });
-    }
+  async function found(): Promise<Kept[]> {
+    const names = (await readdir(folder)).filter((name) => PATCH.test(name)).sort(byNumber);
+    return Promise.all(
+      names.map(async (name) => ({ name, bytes: (await stat(join(folder, name))).size })),
+    );
+  }
+
+  async function keepFew(newest: Kept): Promise<void> {
+    kept ??= await found();
+    kept = [...kept.filter(({ name }) => name !== newest.name), newest];
+    let room = MOST_BYTES;
+    const first = kept.findLastIndex(({ bytes }) => (room -= bytes) < 0) + 1;
+    // The newest stays, however large.
+    const gone = Math.min(kept.length - 1, Math.max(first, kept.length - MOST_KEPT));
+    for (const { name } of kept.splice(0, gone)) await rm(join(folder, name), { force: true });
   }
 
   return {
@@ -46,7 +62,7 @@ export function createPatchFiles(state: string): PatchFiles {
       }
       const path = join(state, patchPath(id));
       await rename(part, path);
-      await keepFew(basename(path));
+      await keepFew({ name: basename(path), bytes: bytes.length });
     },
   };
 }

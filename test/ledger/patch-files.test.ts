@@ -28,6 +28,15 @@ describe('patches of events', () => {
     expect(names()).toEqual(expected.sort());
   });
 
+  it('are kept up to 8 MiB, the newest in any case', async () => {
+    const patches = createPatchFiles(state);
+    const megabytes = (count: number): Buffer => Buffer.alloc(count * 1024 * 1024);
+    for (const seq of [1, 2, 3]) await patches.write(eventId(seq), megabytes(3));
+    expect(names()).toEqual([2, 3].map(nameOf));
+    await createPatchFiles(state).write(eventId(4), megabytes(9));
+    expect(names()).toEqual([nameOf(4)]);
+  });
+
   it('that are written again count once', async () => {
     await write(1, 3);
     const patches = createPatchFiles(state);

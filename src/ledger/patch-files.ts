@@ -4,7 +4,7 @@ import { patchPath, type PatchFiles } from '../core/ledger.js';
 import { codeOf } from './files.js';
 
 /** However small, each takes a block of the disk; an older one can be made at any time. */
-const MOST_KEPT = 500;
+const MOST_KEPT = 200;
 const MOST_BYTES = 8 * 1024 * 1024;
 
 interface Kept {

@@ -40,7 +40,9 @@ export async function recover(deps: RecoveryDeps): Promise<void> {
   for (const { id } of book.list()) await restores.dropWanted(id);
   if (left === undefined) return;
   const dialog = book.list().find(({ id }) => id === left.dialog);
-  if (left.what === 'reset' && dialog !== undefined) await sessions.finishReset(dialog);
+  if (left.what === 'reset' && dialog !== undefined && !left.isRecorded) {
+    await sessions.finishReset(dialog);
+  }
   restores.done();
   log.write('warn', 'finished what was cut off', { what: left.what, dialog: left.dialog });
   tell(`A ${left.what} that was cut off has been finished.`);

@@ -109,14 +109,13 @@ export class Restores {
   }
 
   /** Finishes what a killed daemon began. To be called once, in the first turn of the queue. */
-  async recover(): Promise<Intent | undefined> {
+  async recover(): Promise<(Intent & { readonly isRecorded: boolean }) | undefined> {
     const { intent, book } = this.#deps;
     const left = intent.read() as Intent | undefined;
     if (left === undefined) return undefined;
     const dialog = book.list().find(({ id }) => id === left.dialog);
     if (dialog !== undefined && book.movedAt(dialog.id) > (left.after ?? Infinity)) {
-      this.done();
-      return undefined;
+      return { ...left, isRecorded: true };
     }
     if (dialog !== undefined) await this.#sweep(dialog, left.target);
     if (dialog !== undefined && left.what === 'restore') {
@@ -125,7 +124,7 @@ export class Restores {
       const { target: commit, paths, trail, label } = left;
       await this.#finishMove(dialog, { commit, paths, trail, label });
     }
-    return left;
+    return { ...left, isRecorded: false };
   }
 
   /** Brings the tree to a commit; the dialog's tip is what is on disk. Shared with reset. */

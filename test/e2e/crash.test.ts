@@ -108,6 +108,8 @@ describe('a daemon that is killed', () => {
       const { session } = await work.save('goes on');
       expect(existsSync(project.path('intent.json'))).toBe(false);
       expect(session).toBe(what === 'reset' ? 'session_2' : 'session_1');
+      const { warnings } = await project.status();
+      expect(warnings).toEqual([`A ${what} that was cut off has been finished.`]);
       const restores = (await work.log()).filter(({ kind }) => kind === 'restore');
       expect(restores).toHaveLength(what === 'reset' ? 0 : 1);
       expect(readFileSync(join(project.root, 'a'), 'utf8')).toBe('0');

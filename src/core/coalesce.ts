@@ -25,8 +25,12 @@ export class PendingChanges {
   readonly #net = new Map<Path, Net>();
   readonly #untracked = new Map<Path, FileState>();
 
+  get size(): number {
+    return this.#net.size + this.#untracked.size;
+  }
+
   get isEmpty(): boolean {
-    return this.#net.size === 0 && this.#untracked.size === 0;
+    return this.size === 0;
   }
 
   add(step: Step): void {
@@ -51,10 +55,13 @@ export class PendingChanges {
     if (published !== undefined) this.#untracked.set(path, published);
   }
 
-  /** The differences so far, in path order, and an empty start for the next ones. */
-  take(): ChangeBatch {
+  /** The oldest differences, at most `limit`, in path order; the others stay for the next time. */
+  take(limit = Infinity): ChangeBatch {
     const changes: FileChange[] = [];
+    let left = limit;
     for (const [path, net] of this.#net) {
+      if ((left -= 1) < 0) break;
+      this.#net.delete(path);
       const change = kindOf(net);
       if (change === undefined) continue;
       const { before, after, origin, echo } = net;
@@ -67,10 +74,14 @@ export class PendingChanges {
         echo,
       });
     }
-    const untracked = [...this.#untracked.keys()].sort(byText);
-    this.#net.clear();
-    this.#untracked.clear();
-    return { changes: changes.sort((a, b) => byText(a.path, b.path)), untracked };
+    const untracked: Path[] = [];
+    for (const path of this.#untracked.keys()) {
+      if ((left -= 1) < 0) break;
+      this.#untracked.delete(path);
+      untracked.push(path);
+    }
+    changes.sort((a, b) => byText(a.path, b.path));
+    return { changes, untracked: untracked.sort(byText), more: !this.isEmpty };
   }
 }
 

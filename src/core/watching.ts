@@ -64,6 +64,8 @@ export interface ChangeBatch {
   readonly changes: readonly FileChange[];
   /** Still on disk, no longer tracked: they leave the known state and nothing was deleted. */
   readonly untracked: readonly Path[];
+  /** Noticed together with others that did not fit in here: the rest follows. */
+  readonly more: boolean;
 }
 
 export type DoubtReason =

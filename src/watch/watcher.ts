@@ -129,7 +129,7 @@ class ProjectWatcher implements Watcher {
   }
 
   publish(): void {
-    this.#surveyor.publisher.flush();
+    this.#surveyor.publish();
   }
 
   get(path: Path): KnownEntry | undefined {
@@ -224,7 +224,7 @@ class ProjectWatcher implements Watcher {
     }
     if (this.#ended.signal.aborted) return;
     this.#isReady = true;
-    this.#surveyor.publisher.flush();
+    await this.#surveyor.publisher.drain();
     this.#upkeep.start(this.#deps.clock.monotonic() - begun);
     if (!this.#doubts.isClear) this.#inBackground(this.#scan());
     // Nobody needs to wait for it; and what was just loaded and confirmed need not be written.
@@ -235,7 +235,7 @@ class ProjectWatcher implements Watcher {
     this.#ended.abort();
     this.#upkeep.stop();
     await this.#surveyor.stop();
-    this.#surveyor.publisher.flush();
+    this.#surveyor.publish();
     this.#barrier.close();
     this.#git.close();
     await this.#engine.close();
@@ -254,7 +254,7 @@ class ProjectWatcher implements Watcher {
     if (!isTold && canBeTold) this.#doubts.raise('barrier_timeout');
     if (!isTold || !this.#doubts.isClear) await this.#scan();
     else if (watches.unwatched.size > 0) await this.#surveyor.surveyUnwatched();
-    this.#surveyor.publisher.flush();
+    await this.#surveyor.publisher.drain();
     return this.#root.check() && this.#doubts.isClear;
   }
 

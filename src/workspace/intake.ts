@@ -1,6 +1,7 @@
 import type { Config } from '../core/config.js';
 import type { PublishedEvent } from '../core/events.js';
-import type { ChangeBatch, FileChange, Watcher } from '../core/watching.js';
+import type { Path } from '../core/model.js';
+import type { FileChange, Watcher } from '../core/watching.js';
 import type { Claims } from './claims.js';
 import type { EventStream } from './event-stream.js';
 
@@ -13,13 +14,23 @@ export function publishChanges(
   events: EventStream,
   { claims, config }: { readonly claims: Claims; readonly config: () => Config },
 ): void {
+  let noticed = nothing();
   watcher.onChange((batch) => {
     const unclaimed = claims.take(batch);
     const isChecked = config().enableUnknownChangeDetection;
     const unknown = isChecked ? unclaimed.filter(({ path }) => !claims.isExcluded(path)) : [];
-    if (unknown.length > 0) events.publish(unknownChange(unknown));
-    const tracking = trackingChange(batch);
+    add(noticed.unknown, unknown);
+    add(
+      noticed.tracked,
+      batch.changes.filter(({ origin }) => origin === 'rules'),
+    );
+    add(noticed.untracked, batch.untracked);
+    if (batch.more) return;
+    const { unknown: all } = noticed;
+    if (all.length > 0) events.publish(unknownChange(all));
+    const tracking = trackingChange(noticed);
     if (tracking !== undefined) events.publish(tracking);
+    noticed = nothing();
   });
   watcher.onNotice((notice) => events.publish(notice));
 }
@@ -36,8 +47,22 @@ export function unknownChange(changes: readonly FileChange[]): PublishedEvent {
   };
 }
 
-function trackingChange({ changes, untracked }: ChangeBatch): PublishedEvent | undefined {
-  const tracked = changes.filter(({ origin }) => origin === 'rules');
+/** Of all parts of a batch so far. */
+interface Noticed {
+  readonly unknown: FileChange[];
+  readonly tracked: FileChange[];
+  readonly untracked: Path[];
+}
+
+function nothing(): Noticed {
+  return { unknown: [], tracked: [], untracked: [] };
+}
+
+function add<T>(to: T[], more: readonly T[]): void {
+  for (const each of more) to.push(each);
+}
+
+function trackingChange({ tracked, untracked }: Noticed): PublishedEvent | undefined {
   if (tracked.length + untracked.length === 0) return undefined;
   return {
     type: 'tracking_changed',

@@ -60,20 +60,51 @@ describe('a path that a rule leaves out', () => {
   it('is no deletion', () => {
     const pending = new PendingChanges();
     pending.addUntracked(at, state('1'));
-    expect(pending.take()).toEqual({ changes: [], untracked: [at] });
+    expect(pending.take()).toEqual({ changes: [], untracked: [at], more: false });
   });
 
   it('was never heard of if it appeared in the same batch', () => {
     const pending = new PendingChanges();
     pending.add({ path: at, before: undefined, after: state('1'), origin: 'live', echo: false });
     pending.addUntracked(at, state('1'));
-    expect(pending.take()).toEqual({ changes: [], untracked: [] });
+    expect(pending.take()).toEqual({ changes: [], untracked: [], more: false });
   });
 
   it('is no news when it is let in again with the same content', () => {
     const pending = new PendingChanges();
     pending.addUntracked(at, state('1'));
     pending.add({ path: at, before: undefined, after: state('1'), origin: 'rules', echo: false });
-    expect(pending.take()).toEqual({ changes: [], untracked: [] });
+    expect(pending.take()).toEqual({ changes: [], untracked: [], more: false });
+  });
+});
+
+describe('a large batch', () => {
+  it('is told in parts, each path once, and only the last says that it is', () => {
+    const pending = new PendingChanges();
+    const paths = ['e', 'b', 'd', 'a', 'c'] as Path[];
+    for (const path of paths) {
+      pending.add({ path, before: undefined, after: state('1'), origin: 'live', echo: false });
+    }
+    pending.addUntracked('z' as Path, state('1'));
+
+    const first = pending.take(3);
+    pending.add({
+      path: paths[0]!,
+      before: state('1'),
+      after: undefined,
+      origin: 'live',
+      echo: false,
+    });
+    const second = pending.take(3);
+    const third = pending.take(3);
+
+    expect(first.changes.map(({ path }) => path)).toEqual(['b', 'd', 'e']);
+    expect(second.changes.map(({ path, change }) => `${path} ${change}`)).toEqual([
+      'a created',
+      'c created',
+      'e deleted',
+    ]);
+    expect(third).toEqual({ changes: [], untracked: ['z'], more: false });
+    expect([first.more, second.more]).toEqual([true, true]);
   });
 });

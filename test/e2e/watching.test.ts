@@ -158,6 +158,19 @@ describe('the daemon knows the project', () => {
     ]);
   });
 
+  it('a folder with thousands of files that moves away is one event', async () => {
+    const project = newProject();
+    for (let index = 0; index < 5_000; index += 1) write(project, `many/f${index}`, String(index));
+    const socket = await listening(project);
+    expect((await known(socket)).total).toBe(5_000);
+    renameSync(join(project.root, 'many'), join(project.root, '.agentsmithy/away'));
+    expect(await paths(socket)).toEqual([]);
+    const event = await socket.event('unknown_change');
+    expect(event).toMatchObject({ total: 5_000, origin: 'live' });
+    expect(event['changes']).toHaveLength(200);
+    expect(changes(socket)).toHaveLength(200);
+  });
+
   it('33, 34: an ignore file counts from the moment it is written', async () => {
     const project = newProject();
     write(project, 'notes/a.tmpx', 'x');

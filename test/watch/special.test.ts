@@ -64,7 +64,7 @@ describe('files out of the ordinary', () => {
     writeFileSync(file('grows'), 'x'.repeat(1_000_001));
     await watched.settle();
     expect(watched.watcher.get(path('grows'))).toBeUndefined();
-    expect(watched.batches).toEqual([{ changes: [], untracked: ['grows'] }]);
+    expect(watched.batches).toEqual([{ changes: [], untracked: ['grows'], more: false }]);
     expect(
       watched.watcher
         .skipped()
@@ -230,7 +230,7 @@ describe('folders that are projects of their own', () => {
       mkdirSync(`${here.root}/other/.agentsmithy`);
       await watched.settle();
       expect(watched.state().size).toBe(0);
-      expect(watched.batches).toEqual([{ changes: [], untracked: ['other/file'] }]);
+      expect(watched.batches).toEqual([{ changes: [], untracked: ['other/file'], more: false }]);
       rmSync(`${here.root}/inner/.agentsmithy`, { recursive: true });
       await watched.watcher.rescan();
       expect([...watched.state().keys()]).toEqual(['inner/file']);

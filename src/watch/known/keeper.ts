@@ -2,6 +2,8 @@ import type { PendingStep } from './publisher.js';
 import type { Stamp } from '../../core/stamp.js';
 import type { ChangeOrigin, FileState } from '../../core/watching.js';
 import type { Path } from '../../core/model.js';
+import type { Visit } from '../scan/visit.js';
+import { Leaving, type Told } from './leaving.js';
 import { Folder, type KnownTree, Leaf } from './tree.js';
 
 interface Deps {
@@ -11,6 +13,8 @@ interface Deps {
   /** The root is still the same directory: only then may anything count as deleted. */
   readonly rootIsHere: () => boolean;
   readonly unwatch: (folder: Folder) => void;
+  /** Files of folders that are gone are left to be told of: `tellOfLeft` has to be called. */
+  readonly hasLeft: () => void;
 }
 
 interface Place {
@@ -20,15 +24,21 @@ interface Place {
   readonly origin: ChangeOrigin | undefined;
 }
 
+// About 1 ms: most folders are told of at once.
+const AT_ONCE = 500;
+
 /** Changes the known tree, and tells the difference. The only writer of known content. */
 export class Keeper {
   readonly #deps: Deps;
+  readonly #leaving: Leaving;
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#leaving = new Leaving(deps.tree);
   }
 
   addLeaf(folder: Folder, name: string): Leaf {
+    this.#leaving.tellBefore(folder, name);
     const leaf = new Leaf();
     this.#deps.tree.addLeaf(folder, name, leaf);
     return leaf;
@@ -68,16 +78,22 @@ export class Keeper {
   }
 
   /** Gone from disk, with everything below it. */
-  remove(folder: Folder, name: string, origin: ChangeOrigin | undefined): void {
+  remove(folder: Folder, name: string, visit: Visit): void {
     if (!this.#deps.rootIsHere()) return;
-    this.#removeAll(folder, name, (path, before) =>
-      this.#note({ path, before, after: undefined, origin }),
-    );
+    const { origin } = visit;
+    const told: Told = (path, before) => this.#note({ path, before, after: undefined, origin });
+    this.#removeAll(folder, name, { told, visit });
   }
 
   /** Left out by a rule from now on, with everything below it; the disk is as it was. */
-  untrack(folder: Folder, name: string): void {
-    this.#removeAll(folder, name, (path, before) => this.#deps.untracked(path, before));
+  untrack(folder: Folder, name: string, visit: Visit): void {
+    this.#removeAll(folder, name, { told: this.#deps.untracked, visit });
+  }
+
+  /** Tells of the files of folders that are gone, until `due`; true when there are no more. */
+  tellOfLeft(due: () => boolean): boolean {
+    this.#leaving.advance(due);
+    return this.#leaving.isEmpty;
   }
 
   /** Rules let files in and out; when one that was in differs, somebody changed it. */
@@ -86,10 +102,12 @@ export class Keeper {
     this.#deps.noted(isEdit ? { ...step, origin: 'scan' } : step);
   }
 
-  #removeAll(folder: Folder, name: string, told: (path: Path, before: FileState) => void): void {
+  #removeAll(folder: Folder, name: string, { told, visit }: { told: Told; visit: Visit }): void {
     const entry = folder.children.get(name);
     if (entry instanceof Leaf) {
-      this.#removeLeaf({ folder, name, leaf: entry }, told);
+      const before = entry.state;
+      this.#deps.tree.removeLeaf(folder, name, entry);
+      if (before !== undefined) told(folder.childPath(name) as Path, before);
       return;
     }
     if (entry === undefined) return;
@@ -99,23 +117,11 @@ export class Keeper {
       for (const child of each.children.values()) if (child instanceof Folder) folders.push(child);
     }
     for (const each of folders.reverse()) {
-      for (const [childName, child] of each.children) {
-        if (child instanceof Leaf) {
-          this.#removeLeaf({ folder: each, name: childName, leaf: child }, told);
-        }
-      }
       this.#deps.unwatch(each);
       this.#deps.tree.removeFolder(each);
+      this.#leaving.add(each, told, visit);
     }
-  }
-
-  #removeLeaf(
-    at: { folder: Folder; name: string; leaf: Leaf },
-    told: (path: Path, before: FileState) => void,
-  ): void {
-    const before = at.leaf.state;
-    this.#deps.tree.removeLeaf(at.folder, at.name, at.leaf);
-    if (before !== undefined) told(at.folder.childPath(at.name) as Path, before);
+    if (!this.tellOfLeft(atMost(AT_ONCE))) this.#deps.hasLeft();
   }
 
   #forgetContent(path: string, leaf: Leaf): void {
@@ -134,4 +140,9 @@ function setStamp(leaf: Leaf, stamp: Stamp): void {
   leaf.ino = stamp.ino;
   leaf.mode = stamp.mode;
   leaf.nlink = stamp.nlink;
+}
+
+function atMost(count: number): () => boolean {
+  let left = count;
+  return () => (left -= 1) <= 0;
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { PendingChanges, type Step } from '../../core/coalesce.js';
 import type { Hash, Path } from '../../core/model.js';
 import type { ChangeBatch, ChangeOrigin, FileState } from '../../core/watching.js';
@@ -18,6 +19,8 @@ const QUIET_MS = 25;
 // Steady writing must not silence everything else.
 const LONGEST_MS = 250;
 const LONGEST_HELD_MS = 10_000;
+// A few ms for those who listen.
+const PART = 2_000;
 
 /** Collects changes for a moment and publishes them as one. Knowing does not wait for it. */
 export class Publisher {
@@ -26,6 +29,7 @@ export class Publisher {
   readonly #announced = new Map<Path, Set<Hash | undefined>>();
   #timer: NodeJS.Timeout | undefined;
   #since = 0;
+  #isBegun = false;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -57,9 +61,16 @@ export class Publisher {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#pending.isEmpty) return;
-    const batch = this.#pending.take();
-    if (batch.changes.length + batch.untracked.length > 0) this.#deps.publish(batch);
+    if (!this.#pending.isEmpty) this.#publish(Infinity);
+  }
+
+  /** Publishes what there was at the call, in parts, and lets others go on in between. */
+  async drain(): Promise<void> {
+    for (let left = this.#pending.size; left > PART; left -= PART) {
+      this.#publish(PART);
+      await setImmediate();
+    }
+    if (!this.#publishPart()) this.#arm();
   }
 
   close(): void {
@@ -82,6 +93,22 @@ export class Publisher {
       this.#timer?.refresh();
       return;
     }
-    this.flush();
+    if (!this.#publishPart()) this.#timer = setTimeout(() => this.#due(), 0);
+  }
+
+  /** False: there is more. */
+  #publishPart(): boolean {
+    if (this.#pending.size > PART) this.#publish(PART);
+    else this.flush();
+    return this.#pending.isEmpty;
+  }
+
+  #publish(limit: number): void {
+    const batch = this.#pending.take(limit);
+    const isEmpty = batch.changes.length + batch.untracked.length === 0;
+    // Who has heard of a part waits for the last.
+    if (isEmpty && !this.#isBegun) return;
+    this.#isBegun = batch.more;
+    this.#deps.publish(batch);
   }
 }

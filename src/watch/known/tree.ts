@@ -215,7 +215,7 @@ export class KnownTree {
     if (leaf.isKnown) this.files -= 1;
   }
 
-  /** Forgets the folder's own record; its children must have been removed one by one before. */
+  /** Forgets the folder's own record; its files are still to be removed, one by one. */
   removeFolder(folder: Folder): void {
     folder.detached = true;
     this.#childless.delete(folder);

@@ -118,7 +118,7 @@ export class Inspector {
     const found = look(this.#deps.absolute(path));
     if (typeof found === 'string') {
       if (known === undefined) return;
-      if (found === 'gone') keeper.remove(folder, name, glance.visit.origin);
+      if (found === 'gone') keeper.remove(folder, name, glance.visit);
       else tree.setSkip(path, known, found);
       return;
     }
@@ -147,9 +147,9 @@ export class Inspector {
     }
     if (known === undefined) return;
     if (changedKind(known, seen.kind)) {
-      this.#deps.keeper.remove(folder, name, seen.glance.visit.origin);
+      this.#deps.keeper.remove(folder, name, seen.glance.visit);
     } else {
-      this.#deps.keeper.untrack(folder, name);
+      this.#deps.keeper.untrack(folder, name, seen.glance.visit);
     }
   }
 
@@ -172,7 +172,7 @@ export class Inspector {
       this.#deps.enter(known, { ...glance, deep: glance.deep || !known.watched });
       return;
     }
-    if (known !== undefined) keeper.remove(folder, name, glance.visit.origin);
+    if (known !== undefined) keeper.remove(folder, name, glance.visit);
     if (folder.children.has(name)) return;
     const fresh = tree.addFolder(folder, name);
     fresh.ino = found.ino;
@@ -190,7 +190,7 @@ export class Inspector {
     const path = folder.childPath(name);
     const known = folder.children.get(name);
     if (known instanceof Folder) {
-      keeper.remove(folder, name, glance.visit.origin);
+      keeper.remove(folder, name, glance.visit);
       if (folder.children.has(name)) return;
     }
     const leaf = known instanceof Leaf ? known : keeper.addLeaf(folder, name);

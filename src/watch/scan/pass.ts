@@ -124,7 +124,7 @@ export class FolderPass {
     const names = new Set(listing.entries.map(({ name }) => name));
     if (folder.parent !== undefined && names.has(STATE_FOLDER)) {
       this.#deps.tree.nestedRoots.add(folder.path);
-      this.#deps.keeper.untrack(folder.parent, folder.name);
+      this.#deps.keeper.untrack(folder.parent, folder.name, this.#glance.visit);
       return false;
     }
     this.#deps.tree.setSkip(folder.path, folder, undefined);

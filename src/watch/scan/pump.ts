@@ -7,6 +7,8 @@ interface Deps {
   readonly tree: KnownTree;
   readonly inspector: () => Inspector;
   readonly pass: () => PassDeps;
+  /** Tells of files whose folder is gone, until `due`; true when there are no more. */
+  readonly tellOfLeft: (due: () => boolean) => boolean;
   /** Reading is so far behind that finding more to read would only fill memory. */
   readonly isReadingBehind: () => boolean;
 }
@@ -86,12 +88,13 @@ export class Pump {
   #turn(): void {
     const start = performance.now();
     this.#runHints(() => performance.now() - start > SLICE_MS);
+    const isToldOfLeft = this.#deps.tellOfLeft(() => performance.now() - start > 2 * SLICE_MS);
     this.#runTasks(this.#urgent, () => performance.now() - start > 2 * SLICE_MS);
     const canScan = !this.#deps.isReadingBehind();
     if (canScan) this.#runTasks(this.#patient, () => performance.now() - start > 2 * SLICE_MS);
     // A scan that waits for readers is woken by them.
     const more = this.#hints.size + this.#urgent.length + (canScan ? this.#patient.length : 0);
-    if (more > 0) this.schedule();
+    if (more > 0 || !isToldOfLeft) this.schedule();
   }
 
   #runHints(due: () => boolean): void {

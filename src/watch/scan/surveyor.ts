@@ -82,6 +82,7 @@ export class Surveyor {
       untracked: (path, last) => this.publisher.noteUntracked(path, last),
       rootIsHere: deps.rootIsHere,
       unwatch: (folder) => this.watches.drop(folder),
+      hasLeft: () => this.#pump.schedule(),
     });
     const enter = (folder: Folder, glance: Glance): void => this.#pump.enter(folder, glance);
     this.#inspector = new Inspector({
@@ -118,6 +119,7 @@ export class Surveyor {
       tree,
       inspector: () => this.#inspector,
       pass: () => pass,
+      tellOfLeft: (due) => this.#keeper.tellOfLeft(due),
       isReadingBehind: () => this.#hasher.backlog > MAX_BACKLOG,
     });
   }
@@ -195,6 +197,12 @@ export class Surveyor {
     if (this.#stopped || !(differ || force)) return;
     this.#deps.engine().rulesChanged();
     await this.survey('rules', true);
+  }
+
+  /** Everything the tree says by now, at once. */
+  publish(): void {
+    this.#keeper.tellOfLeft(() => false);
+    this.publisher.flush();
   }
 
   async stop(): Promise<void> {

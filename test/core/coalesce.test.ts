@@ -81,7 +81,8 @@ describe('a path that a rule leaves out', () => {
 describe('a large batch', () => {
   it('is told in parts, each path once, and only the last says that it is', () => {
     const pending = new PendingChanges();
-    const paths = ['e', 'b', 'd', 'a', 'c'] as Path[];
+    const again = 'e' as Path;
+    const paths = [again, ...(['b', 'd', 'a', 'c'] as Path[])];
     for (const path of paths) {
       pending.add({ path, before: undefined, after: state('1'), origin: 'live', echo: false });
     }
@@ -89,7 +90,7 @@ describe('a large batch', () => {
 
     const first = pending.take(3);
     pending.add({
-      path: paths[0]!,
+      path: again,
       before: state('1'),
       after: undefined,
       origin: 'live',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { PendingChanges } from '../../src/core/coalesce.js';
 import type { Hash, Path } from '../../src/core/model.js';
-import { type Stamp } from '../../src/core/stamp.js';
+import type { Stamp } from '../../src/core/stamp.js';
 import { Keeper } from '../../src/watch/known/keeper.js';
-import { Folder, KnownTree } from '../../src/watch/known/tree.js';
+import { type Folder, KnownTree } from '../../src/watch/known/tree.js';
 import { Visit } from '../../src/watch/scan/visit.js';
 import { Random } from '../support/random.js';
 

@@ -4,6 +4,7 @@
  * Lines are unique strings that never change their order, so what two texts share is plain.
  */
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
 
 /** A file: its lines (each ends with a newline) and whether it is executable; null: no file. */
 export const text = ({ lines }) => lines.map((line) => `${line}\n`).join('');
@@ -32,6 +33,9 @@ export function byOf({ scope, agent, tool, dialog }) {
   if (scope === 'project') return byTool ?? byAgent ?? 'command:shell';
   return byAgent ?? byTool ?? `dialog:${dialog}`;
 }
+
+/** Of more changes that nobody announced only those files have moved that are what they were. */
+const MOST_LOOKED_INTO = 8;
 
 export class EditModel {
   /** path -> state. */
@@ -179,7 +183,8 @@ export class EditModel {
     const spans = unknown.map(({ filePath: path }) => {
       return { path, before: plain(this.knownAt(path)), after: this.at(path) };
     });
-    this.#record(spans, 'unknown', 100);
+    const changes = spans.length - movesOf(spans, 100).size;
+    this.#record(spans, 'unknown', changes > MOST_LOOKED_INTO ? 100 : 50);
   }
 
   #close(edit) {
@@ -307,7 +312,8 @@ const byPath = (a, b) => byName(a.path, b.path);
 
 /**
  * Old path -> new path. A file that is gone and one that is new are the same file when they share
- * at least so many hundredths of the longer one; the most alike first, then by name.
+ * at least so many hundredths of the longer one; the most alike first, of equals those that kept
+ * their name, then by path.
  */
 function movesOf(results, least) {
   const gone = results.filter(({ before, after }) => before !== null && after === null);
@@ -325,7 +331,12 @@ function movesOf(results, least) {
   return moves;
 }
 
-const byShare = (a, b) => b.share - a.share || byName(a.from, b.from) || byName(a.to, b.to);
+const keptName = ({ from, to, share }) => share === 100 && basename(from) === basename(to);
+const byShare = (a, b) =>
+  b.share - a.share ||
+  Number(keptName(b)) - Number(keptName(a)) ||
+  byName(a.from, b.from) ||
+  byName(a.to, b.to);
 
 function alike(a, b) {
   const longest = Math.max(text(a).length, text(b).length);

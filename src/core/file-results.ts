@@ -42,6 +42,18 @@ export function withRenames(
   });
 }
 
+export function sameResults(
+  some: readonly FileResult[],
+  others: readonly FileResult[] = [],
+): boolean {
+  const isSame = (a: FileResult, b: FileResult | undefined): boolean =>
+    a.path === b?.path &&
+    a.from === b.from &&
+    sameState(a.before, b.before) &&
+    sameState(a.after, b.after);
+  return some.length === others.length && some.every((one, at) => isSame(one, others[at]));
+}
+
 /** A path that is gone, one that is new, and how much of the longer one they share. */
 export interface Pair {
   readonly from: Path;

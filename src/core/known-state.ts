@@ -1,3 +1,4 @@
+import type { Span } from './edits.js';
 import type { Path } from './model.js';
 import { sameState, type ChangeOrigin, type FileState } from './watching.js';
 
@@ -8,6 +9,10 @@ export interface Unexplained {
   readonly expected: FileState | null;
   readonly actual: FileState | null;
   readonly origin: ChangeOrigin;
+}
+
+export function toSpan({ path, expected, actual }: Unexplained): Span {
+  return { path, before: expected, after: actual };
 }
 
 interface Doubtful {

@@ -4,11 +4,13 @@ import {
   isCreated,
   isDeleted,
   mostAlike,
+  sameResults,
+  toResults,
   withRenames,
   type FileResult,
   type Pair,
 } from '../core/file-results.js';
-import type { Unexplained } from '../core/known-state.js';
+import { toSpan, type Unexplained } from '../core/known-state.js';
 import type { ActionType, LedgerEntry, NewEvent } from '../core/ledger.js';
 import { lineChange, type LineChange } from '../core/line-change.js';
 import type { Path } from '../core/model.js';
@@ -43,6 +45,14 @@ export interface Account extends FileResult {
   /** What became of the lines of a text. */
   readonly lines: LineChange;
 }
+
+/** What is expected to be told, and how it will look. */
+export interface Foresight {
+  readonly results: readonly FileResult[];
+  readonly accounts: Promise<readonly Account[] | undefined>;
+}
+
+const nothing = Promise.resolve(undefined);
 
 /** Texts in one answer; beyond it files are listed without theirs. */
 const MOST_TEXT_BYTES = 4 * 1024 * 1024;
@@ -125,18 +135,30 @@ export class Accounts {
     return accounts;
   }
 
-  /** Ahead of `tell`, while the disk is busy with something else. */
-  warm(unexplained: readonly Unexplained[], sizeOf: (path: Path) => number): void {
-    if (unexplained.length > MOST_LOOKED_INTO) return;
-    for (const one of unexplained) void this.#contents.warm(one, sizeOf(one.path));
+  /** Looks into what `tell` is likely to be asked, while the disk is busy with something else. */
+  foresee(unexplained: readonly Unexplained[], sizeOf: (path: Path) => number): Foresight {
+    const isMuch = unexplained.length > MOST_LOOKED_INTO;
+    const results = isMuch ? [] : toResults(unexplained.map(toSpan));
+    const looked = async (): Promise<Account[]> => {
+      await Promise.all(unexplained.map((one) => this.#contents.warm(one, sizeOf(one.path))));
+      return this.#describe(results, this.#keptSide);
+    };
+    // What is not in the store yet is looked into when it is.
+    return { results, accounts: isMuch ? nothing : looked().catch(() => undefined) };
   }
 
   /** Lines for changes outside of edits: of few each for itself, of many only what they are. */
-  async tell(results: readonly FileResult[], voice: Voice): Promise<NewEvent[]> {
+  async tell(
+    results: readonly FileResult[],
+    voice: Voice,
+    foreseen?: Foresight,
+  ): Promise<NewEvent[]> {
     const changed = results.filter(({ change }) => change !== 'unchanged');
     if (changed.length > MOST_LOOKED_INTO) return summaryLines(changed, voice);
     try {
-      return linesFor(await this.#describe(changed, this.#keptSide), voice);
+      const isForeseen = sameResults(changed, foreseen?.results);
+      const accounts = isForeseen ? await foreseen?.accounts : undefined;
+      return linesFor(accounts ?? (await this.#describe(changed, this.#keptSide)), voice);
     } catch (error) {
       // A content that cannot be had any more keeps nobody from saying that it changed.
       if (!(error instanceof SmithyError) || error.code !== 'STALE_READ') throw error;

@@ -2,7 +2,7 @@ import { activeSession, type DialogState } from '../core/dialogs.js';
 import type { JournalMessage } from '../core/journal.js';
 import { messageSubject } from '../core/messages.js';
 import type { NewEvent } from '../core/ledger.js';
-import type { CommitId, DialogId } from '../core/model.js';
+import type { CommitId, DialogId, Path } from '../core/model.js';
 import type { Clock, Log } from '../core/ports.js';
 import { resolveId } from '../core/resolve-id.js';
 import { SmithyError } from '../core/errors.js';
@@ -159,11 +159,12 @@ export class Checkpoints {
     also?: (commit: CommitId) => Along,
   ): Promise<Saved> {
     const { saving, book, log, claims, watcher, accounts } = this.#deps;
-    accounts.warm(claims.unexplained(), (path) => watcher.get(path)?.size ?? 0);
+    const sizeOf = (path: Path): number => watcher.get(path)?.size ?? 0;
+    const foreseen = accounts.foresee(claims.unexplained(), sizeOf);
     const saved = await saving.save(dialog, request);
     const adopted = await this.#adopt(dialog, saved);
     const voice = unknownVoice(placeOf(dialog), this.#deps.clock);
-    const lines = await accounts.tell(adopted.results, voice);
+    const lines = await accounts.tell(adopted.results, voice, foreseen);
     if (!saved.isNew) {
       await this.#deps.editBook.append(lines);
       adopted.done();

@@ -107,7 +107,7 @@ export class Contents {
   }
 
   #remember(hash: Hash, content: Uint8Array): void {
-    if (content.length > LARGEST_REMEMBERED) return;
+    if (content.length > LARGEST_REMEMBERED || this.#remembered.has(hash)) return;
     this.#remembered.set(hash, content);
     this.#bytes += content.length;
     for (const [oldest, bytes] of this.#remembered) {

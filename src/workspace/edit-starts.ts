@@ -1,7 +1,7 @@
 import { OpenEdit, type EditFacts, type Span } from '../core/edits.js';
 import { SmithyError } from '../core/errors.js';
 import { toResults } from '../core/file-results.js';
-import type { Unexplained } from '../core/known-state.js';
+import { toSpan, type Unexplained } from '../core/known-state.js';
 import type { LedgerEntry, NewEvent } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
 import { foldersAbove } from '../core/restore-plan.js';
@@ -240,10 +240,6 @@ interface Opening {
   readonly passed: readonly { readonly from: OpenEdit; readonly span: Span }[];
   readonly newFolders: readonly Path[];
   readonly found: readonly Unexplained[];
-}
-
-export function toSpan({ path, expected, actual }: Unexplained): Span {
-  return { path, before: expected, after: actual };
 }
 
 function unknownChanges(result: UnknownChangeResult): SmithyError {

@@ -1,5 +1,5 @@
 import { toResults } from '../core/file-results.js';
-import type { Unexplained } from '../core/known-state.js';
+import { toSpan, type Unexplained } from '../core/known-state.js';
 import type { Path } from '../core/model.js';
 import { toPath } from '../core/paths.js';
 import { planRestore } from '../core/restore-plan.js';
@@ -9,7 +9,7 @@ import { placeOf, unknownVoice } from './adoption.js';
 import type { KnownAt } from './claims.js';
 import { steadily, type EditDeps } from './edit-deps.js';
 import { strategyOf } from './edits.js';
-import { toSpan, type Strategy } from './edit-starts.js';
+import type { Strategy } from './edit-starts.js';
 import { applyMove, type MoveDeps } from './tree-moves.js';
 import { settled } from './settled.js';
 import { toResult } from './unknown-result.js';

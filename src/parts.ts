@@ -110,6 +110,7 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     blobId: hashBytes,
     intent: openJsonFile(join(paths.state, 'intent.json')),
     fileCheckpoints,
+    bookmarkFile: openJsonFile(join(paths.state, 'ledger', 'bookmarks.json')),
     index: openJsonFile(join(paths.state, 'dialogs', 'index.json')),
     oldIndex: openJsonFile(join(paths.state, 'old-dialogs', 'index.json')),
     metadata: (dialog: DialogId) =>

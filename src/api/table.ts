@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { AnyMethod } from './method.js';
+import * as bookmarks from './methods/bookmarks.js';
 import * as dialogs from './methods/dialogs.js';
 import * as sessions from './methods/sessions.js';
 import * as diff from './methods/diff.js';
@@ -47,6 +48,12 @@ const ROWS = [
   known.milestoneShow,
   ledger.history,
   ledger.show,
+  bookmarks.bookmarkAdd,
+  bookmarks.bookmarkRemove,
+  bookmarks.bookmarkList,
+  bookmarks.rewind,
+  bookmarks.note,
+  bookmarks.recordEval,
   daemon.getConfig,
   daemon.updateConfig,
   daemon.getMetrics,

@@ -32,7 +32,7 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
   },
   {
     command: 'diff',
-    summary: 'Compares checkpoints, events, sessions, main and the files as they are.',
+    summary: 'Compares checkpoints, bookmarks, events, sessions, main and the files as they are.',
     usage: 'A [B] [--file PATH].. [--unified|--side-by-side|--stat|--name-status]',
     load: async () => (await import('./commands/diff.js')).diff,
   },
@@ -56,7 +56,7 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
   },
   {
     command: 'show',
-    summary: 'Prints a file as it was at an event, a checkpoint or a session.',
+    summary: 'Prints a file as it was at an event, a checkpoint, a bookmark or a session.',
     usage: 'AT:PATH',
     load: async () => (await import('./commands/show.js')).show,
   },

@@ -68,7 +68,7 @@ const renderUndo = (answer: Answer<'undo'>, look: Look): string =>
 function renderMoved(answer: Answer<'restore'>, look: Look, wayBack: string): string {
   const { restored, deleted, kept, skipped, safety_checkpoint: safety } = answer;
   const lines = [
-    `Restored to ${answer.restored_to.slice(0, 8)}; this state is ${answer.new_checkpoint.slice(0, 8)}.`,
+    `Restored to ${shortId(answer.restored_to)}; this state is ${answer.new_checkpoint.slice(0, 8)}.`,
     ...listed('restored', restored),
     ...listed('deleted', deleted),
     ...listed('kept', kept),
@@ -78,6 +78,25 @@ function renderMoved(answer: Answer<'restore'>, look: Look, wayBack: string): st
   ];
   if (safety !== null) lines.push(`What was here is saved in ${safety.slice(0, 8)}; ${wayBack}`);
   return `${lines.join('\n')}\n`;
+}
+
+function renderRewind(answer: Answer<'rewind'>, look: Look): string {
+  const moved = renderMoved(answer, look, `\`smithyd rewind\` goes there again.`);
+  return `${moved}${answer.session} begins (${answer.event}).\n`;
+}
+
+function renderBookmarks({ details }: Answer<'bookmark_list'>, look: Look): string {
+  if (details.length === 0) return 'No bookmarks yet; `smithyd bookmark add NAME` makes one.\n';
+  const rows = details.map(({ name, id, created_at: at }) => {
+    const age = ago(look.now - Date.parse(at));
+    return [printable(name), `${shortId(id).padEnd(12)}  ${age}`] as const;
+  });
+  return `${columns(rows)}\n`;
+}
+
+/** Checkpoints are long; events and snapshots are as short as they can be. */
+function shortId(id: string): string {
+  return /^[0-9a-f]{40}$/u.test(id) ? id.slice(0, 8) : id;
 }
 
 function renderReset(answer: Answer<'reset'>, look: Look): string {
@@ -170,4 +189,10 @@ export const HISTORY_RENDERERS = {
   user_message: renderMessage,
   use_dialog: ({ current_dialog_id: id }: Answer<'use_dialog'>) => `The current dialog is ${id}.\n`,
   delete_dialog: renderDeleted,
+  bookmark_add: ({ name, id }: Answer<'bookmark_add'>) => `${printable(name)} is ${shortId(id)}.\n`,
+  bookmark_remove: ({ name, id }: Answer<'bookmark_remove'>) =>
+    `Removed ${printable(name)}, which was ${shortId(id)}.\n`,
+  bookmark_list: renderBookmarks,
+  rewind: renderRewind,
+  note: ({ event }: Answer<'note'>) => `Noted as ${event}.\n`,
 } as const;

@@ -2,7 +2,14 @@ import type { CommitId, DialogId } from './model.js';
 
 /** Why a commit was made; the `Kind` trailer of every checkpoint. */
 export type CheckpointKind =
-  'initial' | 'message' | 'manual' | 'pre_commit' | 'session_start' | 'restore' | 'auto_save';
+  | 'initial'
+  | 'message'
+  | 'manual'
+  | 'pre_commit'
+  | 'session_start'
+  | 'restore'
+  | 'rewind'
+  | 'auto_save';
 
 export interface SessionState {
   readonly name: string;
@@ -58,6 +65,8 @@ export type DialogFact =
   | { readonly what: 'message'; readonly index: number }
   | { readonly what: 'approved'; readonly commit: CommitId; readonly session: string }
   | { readonly what: 'reset'; readonly tip: CommitId; readonly session: string }
+  /** `tip` is the first checkpoint of a new session, and what is on disk. */
+  | { readonly what: 'rewound'; readonly tip: CommitId; readonly session: string }
   /** The commit saved just before is a step back or forth, not a new one. */
   | { readonly what: 'moved'; readonly trail: Trail };
 
@@ -79,7 +88,7 @@ export function createDialogState(
     approved: main,
     tip: main,
     lastApprovedAt: null,
-    sessions: [openSession(1, at)],
+    sessions: [openSession(sessionName(1), at)],
     messages: 0,
     trail: { points: [main], at: 0 },
   };
@@ -110,15 +119,23 @@ export function applyFact(state: DialogState, at: string, fact: DialogFact): Dia
         approved: fact.commit,
         tip: fact.commit,
         lastApprovedAt: at,
-        sessions: succeeded(state.sessions, at, { status: 'merged', approvedCommit: fact.commit }),
+        sessions: succeeded(
+          state.sessions,
+          { name: fact.session, at },
+          { status: 'merged', approvedCommit: fact.commit },
+        ),
       };
     case 'reset':
+    case 'rewound': {
+      const left = { status: 'abandoned', approvedCommit: null } as const;
+      const sessions = succeeded(state.sessions, { name: fact.session, at }, left);
       return {
         ...next,
         tip: fact.tip,
-        sessions: succeeded(state.sessions, at, { status: 'abandoned', approvedCommit: null }),
+        sessions: fact.what === 'rewound' ? counted(sessions) : sessions,
         trail: walked(state.trail, fact.tip),
       };
+    }
   }
 }
 
@@ -138,9 +155,9 @@ export function walked(trail: Trail, commit: CommitId): Trail {
   return { points, at: points.length - 1 };
 }
 
-function openSession(number: number, at: string): SessionState {
+function openSession(name: string, at: string): SessionState {
   return {
-    name: sessionName(number),
+    name,
     status: 'active',
     createdAt: at,
     closedAt: null,
@@ -164,11 +181,11 @@ function counted(sessions: readonly SessionState[]): SessionState[] {
 /** The active session ends as told and the next one begins. */
 function succeeded(
   sessions: readonly SessionState[],
-  at: string,
+  { name, at }: { readonly name: string; readonly at: string },
   end: Pick<SessionState, 'status' | 'approvedCommit'>,
 ): SessionState[] {
   const closed = sessions.map((session) => {
     return session.status === 'active' ? { ...session, ...end, closedAt: at } : session;
   });
-  return [...closed, openSession(sessions.length + 1, at)];
+  return [...closed, openSession(name, at)];
 }

@@ -20,6 +20,9 @@ export const EVENT_TYPES = [
   'root_found',
   'config_changed',
   'shutting_down',
+  'bookmark',
+  'note',
+  'eval',
 ] as const;
 
 export const EventType = z.enum(EVENT_TYPES);

@@ -10,6 +10,8 @@ import type { LedgerEntry } from './ledger.js';
 export function eventOf(entry: LedgerEntry, root: string): PublishedEvent | undefined {
   const edit = entry['edit'] as EditLine | undefined;
   if (edit !== undefined) return editEvent(edit, entry, root);
+  const besides = besidesDialogs(entry);
+  if (besides !== undefined) return besides;
   const fact = entry['fact'] as DialogFact | undefined;
   if (fact === undefined || entry.dialog_id === null) return undefined;
   const told = describe(fact, entry);
@@ -52,6 +54,15 @@ function describe(fact: DialogFact, entry: LedgerEntry): PublishedEvent | undefi
       };
     case 'reset':
       return { type: 'session', what: 'reset', reset_to: fact.tip, new_session: fact.session };
+    case 'rewound':
+      return {
+        type: 'session',
+        what: 'rewound',
+        rewound_to: entry['rewound_to'],
+        new_session: fact.session,
+        new_checkpoint: fact.tip,
+        ...(entry['counts'] as object | undefined),
+      };
     case 'moved':
       return {
         type: 'restore',
@@ -63,6 +74,23 @@ function describe(fact: DialogFact, entry: LedgerEntry): PublishedEvent | undefi
       // A fact of a newer daemon.
       return undefined;
   }
+}
+
+/** Bookmarks, remarks and evaluations: they belong to the project, with or without a dialog. */
+function besidesDialogs(entry: LedgerEntry): PublishedEvent | undefined {
+  const { id: event, dialog_id, files, rationale } = entry;
+  const bookmarked = entry['bookmarked'] as { what: string; id: string } | undefined;
+  if (bookmarked !== undefined) {
+    const { what, id } = bookmarked;
+    return { type: 'bookmark', what, name: entry.bookmark, id, event, dialog_id };
+  }
+  if (entry['remark'] === true) {
+    return { type: 'note', text: rationale, files, event, dialog_id };
+  }
+  const evaluation = entry['eval'] as { name: string; report?: string } | undefined;
+  if (evaluation === undefined) return undefined;
+  const { report: _report, ...told } = evaluation;
+  return { type: 'eval', ...told, event, dialog_id };
 }
 
 /** What the line of an edit says of it. */

@@ -6,6 +6,8 @@ export interface IdQuestion {
   readonly what: string;
   readonly given: string;
   readonly known: Iterable<string>;
+  /** What else it may have been meant to be, for the hint. */
+  readonly names?: Iterable<string>;
   readonly missing: ErrorCode;
 }
 
@@ -13,7 +15,7 @@ const SHORTEST = 4;
 const MOST_CANDIDATES = 10;
 
 /** The one id that `given` means: itself, or the only one it begins. */
-export function resolveId({ what, given, known, missing }: IdQuestion): string {
+export function resolveId({ what, given, known, names = [], missing }: IdQuestion): string {
   const all = [...known];
   if (all.includes(given)) return given;
   const wanted = given.toLowerCase();
@@ -27,7 +29,7 @@ export function resolveId({ what, given, known, missing }: IdQuestion): string {
       data: { id: given, candidates: begun.slice(0, MOST_CANDIDATES) },
     });
   }
-  const near = nearest(given, all);
+  const near = nearest(given, [...all, ...names]);
   const short = `An id may be shortened to ${SHORTEST} characters or more.`;
   throw new SmithyError(missing, `There is no ${what} ${given.slice(0, 100)}.`, {
     hint: didYouMean(near) ?? (given.length < SHORTEST ? short : `See the list of ${what}s.`),

@@ -1,6 +1,12 @@
 import type { CommitId, Hash, Path } from './model.js';
 import type { FileState } from './watching.js';
 
+/**
+ * In place of a dialog: the repository of what belongs to the whole project. Its branches hold
+ * what bookmarks and snapshots name, whatever becomes of the dialogs.
+ */
+export const KEPT = '@kept';
+
 /** What a checkpoint holds at a path. */
 export type FileEntry = FileState;
 
@@ -28,6 +34,7 @@ export type FileChange =
 export type OnProgress = (done: number, total: number) => void;
 
 export interface CommitRequest {
+  /** Or `KEPT`. */
   readonly dialog: string;
   readonly branch: string;
   /** Where the branch must be; null when it must not exist. */
@@ -143,6 +150,7 @@ export interface CheckpointStore {
    */
   writeBlobs(blobs: Iterable<NewBlob>): Promise<void>;
 
+  /** Empty for `KEPT` as long as nothing was kept. */
   branches(dialog: string): Promise<ReadonlyMap<string, CommitId>>;
   /** All of them or none. */
   setBranches(dialog: string, updates: readonly BranchUpdate[]): Promise<void>;

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { KEPT } from '../core/store.js';
 import { flush, readText, replaceFile } from './files.js';
 
 /** Where things are under the state folder. */
@@ -20,7 +21,8 @@ export interface Layout {
 export function layoutOf(state: string): Layout {
   const store = join(state, 'store');
   const dialogs = join(state, 'dialogs');
-  const gitDir = (dialog: string): string => join(dialogs, dialog, 'checkpoints', '.git');
+  const gitDir = (dialog: string): string =>
+    dialog === KEPT ? join(store, 'kept', '.git') : join(dialogs, dialog, 'checkpoints', '.git');
   return {
     store,
     objects: join(store, 'objects'),
@@ -83,12 +85,18 @@ const ENGINE_FILES: Readonly<Record<string, string>> = {
   config: version(ENGINE_CONFIG, 0, true),
 };
 
+const ALTERNATES = 'objects/info/alternates';
+
 const DIALOG_FILES: Readonly<Record<string, string>> = {
   HEAD: 'ref: refs/heads/main\n',
   config: version(DIALOG_CONFIG, 1, false),
-  'objects/info/alternates': '../../../../../store/objects\n',
   'info/attributes': '* -text -ident -filter -working-tree-encoding\n',
 };
+
+/** Relative, so that a moved project is still whole. */
+function alternatesOf(layout: Layout, dialog: string): string {
+  return `${relative(join(layout.gitDir(dialog), 'objects'), layout.objects)}\n`;
+}
 
 export async function ensureEngine(layout: Layout): Promise<boolean> {
   await mkdir(layout.packs, { recursive: true, mode: 0o700 });
@@ -112,7 +120,8 @@ export async function ensureDialog(layout: Layout, dialog: string): Promise<bool
   await mkdir(layout.heads(dialog), { recursive: true, mode: 0o700 });
   // HEAD last: git takes a folder with HEAD, refs and objects for a repository.
   const { HEAD, ...rest } = DIALOG_FILES;
-  let changed = await ensureFiles(gitDir, rest);
+  const files = { ...rest, [ALTERNATES]: alternatesOf(layout, dialog) };
+  let changed = await ensureFiles(gitDir, files);
   // A person may well have looked at another branch.
   if (isNew && HEAD !== undefined) {
     await replaceFile(join(gitDir, 'HEAD'), HEAD);
@@ -145,8 +154,8 @@ export type RepositoryKind = 'ours' | 'half' | 'foreign';
 /** Whose repository this is: one that something else made is left alone. */
 export async function kindOf(layout: Layout, dialog: string): Promise<RepositoryKind> {
   const gitDir = layout.gitDir(dialog);
-  const alternates = await readText(join(gitDir, 'objects', 'info', 'alternates'));
-  if (alternates === DIALOG_FILES['objects/info/alternates']) return 'ours';
+  const alternates = await readText(join(gitDir, ALTERNATES));
+  if (alternates === alternatesOf(layout, dialog)) return 'ours';
   const config = await readText(join(gitDir, 'config'));
   if (config?.startsWith(HEADER) === true) return 'half';
   // We keep no objects there: whatever is in it, it is not the beginning of one of ours.
@@ -179,6 +188,12 @@ export async function listDialogs(layout: Layout): Promise<string[]> {
     if (entries !== undefined) found.push(name);
   }
   return found;
+}
+
+/** The same, and the one of the whole project once there is something in it. */
+export async function listRepositories(layout: Layout): Promise<string[]> {
+  const kept = await readdir(layout.gitDir(KEPT)).catch(() => undefined);
+  return [...(kept === undefined ? [] : [KEPT]), ...(await listDialogs(layout))];
 }
 
 const GONE = '.deleted-';

@@ -1,5 +1,6 @@
 import { SmithyError } from '../core/errors.js';
 import { isProtected } from '../core/paths.js';
+import { KEPT } from '../core/store.js';
 
 /** A branch of a dialog: one part, nothing that git or a shell reads in its own way. */
 export function requireBranch(name: string): string {
@@ -18,7 +19,7 @@ export function requireBranch(name: string): string {
 
 /** The name of a dialog is the name of a folder. */
 export function requireDialog(dialog: string): string {
-  if (/^[A-Za-z0-9][\w-]{0,63}$/u.test(dialog)) return dialog;
+  if (dialog === KEPT || /^[A-Za-z0-9][\w-]{0,63}$/u.test(dialog)) return dialog;
   throw new SmithyError('DIALOG_NOT_FOUND', `${JSON.stringify(dialog)} is no dialog.`, {
     hint: '`smithyd dialog list` shows them.',
     data: { dialog_id: dialog },

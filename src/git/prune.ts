@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { CommitId, Hash } from '../core/model.js';
 import type { Queue } from '../core/queue.js';
-import type { OnProgress } from '../core/store.js';
+import { KEPT, type OnProgress } from '../core/store.js';
 import { gitFailure } from './failures.js';
 import type { Layout } from './layout.js';
 import { ownDialogs } from './layout.js';
@@ -79,10 +79,10 @@ async function rootsOf({ layout, pinned, has }: PruneDeps): Promise<Roots> {
   return { commits: new Set(commits), blobs: await pinned() };
 }
 
-/** Where every branch of ours is. */
+/** Where every branch of ours is, those of the whole project included. */
 export async function allTips(layout: Layout): Promise<Set<CommitId>> {
   const tips = new Set<CommitId>();
-  for (const dialog of await ownDialogs(layout)) {
+  for (const dialog of [KEPT, ...(await ownDialogs(layout))]) {
     for (const id of (await readBranches(layout, dialog)).values()) tips.add(id);
   }
   return tips;

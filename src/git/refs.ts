@@ -3,7 +3,7 @@ import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId } from '../core/model.js';
-import type { BranchUpdate } from '../core/store.js';
+import { KEPT, type BranchUpdate } from '../core/store.js';
 import { diskFailure } from './failures.js';
 import { codeOf, flush, readText } from './files.js';
 import type { Layout } from './layout.js';
@@ -15,8 +15,10 @@ const ID = /^[0-9a-f]{40}$/u;
 export async function readBranches(layout: Layout, dialog: string): Promise<Map<string, CommitId>> {
   const heads = layout.heads(dialog);
   const names = await readdir(heads).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') throw noRepository(dialog);
-    throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
+    // The one of the whole project is made when something is first kept.
+    if (dialog === KEPT) return [];
+    throw noRepository(dialog);
   });
   const branches = await readPacked(layout, dialog);
   for (const name of names.filter((one) => !one.endsWith('.lock')).sort()) {

@@ -22,7 +22,7 @@ import {
   ensureEngine,
   kindOf,
   layoutOf,
-  listDialogs,
+  listRepositories,
   ownDialogs,
   removeDialog,
   sweepRemoved,
@@ -89,7 +89,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     if (await ensureEngine(layout)) mended.push('store');
     const torn = await setAsideTorn(layout);
     const removed = [...torn, ...(await packs.sweep(true)), ...(await sweepRemoved(layout))];
-    for (const dialog of await listDialogs(layout)) {
+    for (const dialog of await listRepositories(layout)) {
       const kind = await kindOf(layout, dialog);
       if (kind === 'foreign') foreign.push(dialog);
       else if ((await ensureDialog(layout, dialog)) || kind === 'half') mended.push(dialog);

@@ -4,6 +4,7 @@ import { toPath } from '../core/paths.js';
 import type { Queue } from '../core/queue.js';
 import type { DialogBook } from './dialog-book.js';
 import type { EditNote } from './edit-book.js';
+import type { Evaluation } from './remarks.js';
 import type { Timeline } from './timeline.js';
 
 export interface ChronicleDeps {
@@ -88,6 +89,7 @@ function toEvent(entry: LedgerEntry) {
   const { diff_path, affected_lines, semantic_block, rationale, artifacts, snapshot_ref } = entry;
   const { bookmark, dialog_id, session, changes, prev } = entry;
   const note = entry['edit'] as EditNote | undefined;
+  const evaluation = entry['eval'] as Evaluation | undefined;
   const message = entry['message'] ?? entry['content'];
   return {
     ...{ seq, id, ts, author, action_type, branch, run_id, parent_event_id, files },
@@ -95,6 +97,7 @@ function toEvent(entry: LedgerEntry) {
     ...{ bookmark, dialog_id, session, changes, prev },
     ...(typeof entry['by'] === 'string' ? { by: entry['by'] } : {}),
     ...(note === undefined ? {} : { edit_id: note.id }),
+    ...(evaluation === undefined ? {} : { eval: evaluation }),
     ...(typeof message === 'string' ? { message: message.slice(0, LONGEST_MESSAGE) } : {}),
   };
 }

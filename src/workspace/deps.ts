@@ -42,6 +42,8 @@ export interface WorkspaceDeps {
   readonly intent: SmallFile;
   readonly index: SmallFile;
   readonly fileCheckpoints: SmallFile;
+  /** `ledger/bookmarks.json`. */
+  readonly bookmarkFile: SmallFile;
   /** The index as an older program left it. */
   readonly oldIndex: SmallFile;
   readonly metadata: (dialog: DialogId) => SmallFile;

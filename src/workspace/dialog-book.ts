@@ -65,7 +65,7 @@ export interface SavedAt {
 function savedBy(fact: DialogFact): CommitId | undefined {
   if (fact.what === 'created') return fact.initial;
   if (fact.what === 'saved') return fact.commit;
-  return fact.what === 'reset' ? fact.tip : undefined;
+  return fact.what === 'reset' || fact.what === 'rewound' ? fact.tip : undefined;
 }
 
 const ACTION_OF: Readonly<Record<DialogFact['what'], ActionType>> = {
@@ -76,6 +76,7 @@ const ACTION_OF: Readonly<Record<DialogFact['what'], ActionType>> = {
   message: 'user',
   approved: 'session',
   reset: 'session',
+  rewound: 'rewind',
   moved: 'restore',
 };
 
@@ -238,7 +239,12 @@ export class DialogBook {
   }
 
   #note(state: DialogState, fact: DialogFact, seq: number): void {
-    if (fact.what === 'moved' || fact.what === 'reset') this.#movedAt.set(state.id, seq);
+    const { what } = fact;
+    if (what === 'moved' || what === 'reset' || what === 'rewound')
+      this.#movedAt.set(state.id, seq);
+    if (what === 'rewound') {
+      this.#made.get(state.id)?.push({ commit: fact.tip, session: fact.session, seq });
+    }
     if (fact.what === 'created') {
       const commits = [fact.initial, ...(fact.earlier?.commits ?? [])];
       this.#made.set(

@@ -4,6 +4,8 @@ import { createQueue, type Queue } from '../core/queue.js';
 import { sameState } from '../core/watching.js';
 import { Accounts, type Account } from './accounts.js';
 import { Blame } from './blame.js';
+import { BookmarkBook } from './bookmark-book.js';
+import { Bookmarks } from './bookmarks.js';
 import { Checkpoints } from './checkpoints.js';
 import { Chronicle } from './chronicle.js';
 import { Claims } from './claims.js';
@@ -18,6 +20,7 @@ import { Edits } from './edits.js';
 import { Examination } from './examination.js';
 import { explainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
+import { Goals } from './goals.js';
 import { createMending } from './mending.js';
 import { migrate } from './migration.js';
 import { Milestones } from './milestones.js';
@@ -26,8 +29,10 @@ import { Places } from './places.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
 import { recover } from './recovery.js';
+import { Remarks } from './remarks.js';
 import { replay } from './replay.js';
 import { Restores } from './restores.js';
+import { Rewinds } from './rewinds.js';
 import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
 import { Showing } from './showing.js';
@@ -99,7 +104,9 @@ export function createHistory(given: WorkspaceDeps) {
     tidy,
   });
   const chronicle = new Chronicle(shared);
-  const places = new Places({ ...shared, checkpoints, chronicle });
+  const bookmarkBook = new BookmarkBook();
+  const places = new Places({ ...shared, bookmarks: bookmarkBook, chronicle });
+  const goals = new Goals({ ...shared, places });
   const diffs = new Diffs({ ...shared, dialogs, places });
   const showing = new Showing({ ...shared, dialogs, places });
   const edited = (entries: readonly LedgerEntry[], told: readonly Account[]): void => {
@@ -116,6 +123,7 @@ export function createHistory(given: WorkspaceDeps) {
     ...shared,
     dialogs,
     checkpoints,
+    goals,
     requireFree: (paths) => edits.requireFree(paths),
     isEdited: () => edits.open > 0,
   });
@@ -128,8 +136,13 @@ export function createHistory(given: WorkspaceDeps) {
     warnings: () => notMigrated,
   });
   const sessions = new Sessions({ ...shared, dialogs, checkpoints, diffs, restores });
+  const moving = { ...shared, dialogs, checkpoints, places, goals, unrecorded };
+  const rewinds = new Rewinds({ ...moving, restores });
+  const { version } = identity;
+  const bookmarks = new Bookmarks({ ...moving, bookmarks: bookmarkBook, version });
+  const remarks = new Remarks({ ...shared, version });
   const blame = new Blame(shared);
-  const milestones = new Milestones({ ...shared, version: identity.version });
+  const milestones = new Milestones({ ...shared, version });
   const fileCheckpoints = new FileCheckpoints({
     ...shared,
     newId: deps.newEditId,
@@ -187,13 +200,16 @@ export function createHistory(given: WorkspaceDeps) {
         book.fold(entry);
         editBook.fold(entry);
         milestones.fold(entry);
+        bookmarkBook.fold(entry);
       });
       isRead = true;
     }
     await watcher.settle();
     notMigrated = await migrate({ ...deps, book });
+    // Before anything is given back.
+    await bookmarks.open();
     await recover({
-      ...{ book, restores, sessions, log },
+      ...{ book, restores, sessions, rewinds, log },
       // What it moves is to stay, with or without a line.
       store: deps.store,
       tell: (sentence) => recovered.length < MOST_TOLD && recovered.push(sentence),
@@ -238,7 +254,16 @@ export function createHistory(given: WorkspaceDeps) {
     /** What the start found cut off, and what became of it. */
     recovered: recovered as readonly string[],
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
-    ...{ milestones, fileCheckpoints, examination, chronicle, showing },
+    ...{
+      milestones,
+      fileCheckpoints,
+      examination,
+      chronicle,
+      showing,
+      bookmarks,
+      rewinds,
+      remarks,
+    },
 
     /** What an older program left and could not be taken over, one sentence each. */
     warnings: (): readonly string[] => notMigrated,

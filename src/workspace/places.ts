@@ -1,10 +1,11 @@
 import type { DialogState } from '../core/dialogs.js';
 import { toResults } from '../core/file-results.js';
-import { readEventId, type Ledger } from '../core/ledger.js';
+import { eventId, readEventId, type Ledger } from '../core/ledger.js';
 import type { CommitId, Path } from '../core/model.js';
+import { resolveId } from '../core/resolve-id.js';
 import type { CheckpointStore, TreeChange } from '../core/store.js';
 import { sameState, type FileState, type Watcher } from '../core/watching.js';
-import type { Checkpoints } from './checkpoints.js';
+import type { BookmarkBook } from './bookmark-book.js';
 import type { Chronicle } from './chronicle.js';
 import { stateOf, type KnownAt } from './claims.js';
 import type { DialogBook, SavedAt } from './dialog-book.js';
@@ -13,15 +14,17 @@ import { replay } from './replay.js';
 import type { Timeline } from './timeline.js';
 
 /** A state of the whole project that can be named. */
-export type Place =
-  | { readonly kind: 'worktree' }
-  | { readonly kind: 'commit'; readonly commit: CommitId }
+export type Place = { readonly kind: 'worktree' } | SavedPlace;
+
+export type SavedPlace =
+  /** `asOf`: where in the ledger this was the state, for the authors of its lines. */
+  | { readonly kind: 'commit'; readonly commit: CommitId; readonly asOf?: number | undefined }
   /** What was known after this line of the ledger. */
   | { readonly kind: 'event'; readonly seq: number };
 
 export interface PlaceDeps {
   readonly book: DialogBook;
-  readonly checkpoints: Checkpoints;
+  readonly bookmarks: BookmarkBook;
   readonly chronicle: Chronicle;
   readonly timeline: Timeline;
   readonly ledger: Pick<Ledger, 'read'>;
@@ -43,13 +46,31 @@ export class Places {
   async resolve(dialog: DialogState, given: string): Promise<Place> {
     if (given === 'worktree') return { kind: 'worktree' };
     if (given === 'main') return { kind: 'commit', commit: dialog.approved };
-    if (readEventId(given) !== undefined) return this.#atEvent(given);
     const session = dialog.sessions.find(({ name }) => name === given);
-    if (session === undefined) {
-      return { kind: 'commit', commit: this.#deps.checkpoints.resolve(dialog, given) };
-    }
+    if (session === undefined) return this.saved(dialog, given);
     const tip = (await this.#deps.store.branches(dialog.id)).get(session.name);
     return { kind: 'commit', commit: tip ?? dialog.tip };
+  }
+
+  /**
+   * One that cannot change any more: a bookmark, an event, a checkpoint of this dialog or one that
+   * is bookmarked.
+   *
+   * @throws SmithyError EVENT_NOT_FOUND, CHECKPOINT_NOT_FOUND, AMBIGUOUS_ID
+   */
+  saved(dialog: DialogState, given: string): SavedPlace {
+    const { bookmarks, book } = this.#deps;
+    const marked = bookmarks.get(given) ?? bookmarks.pinned(canonical(given));
+    if (marked !== undefined) return { kind: 'commit', commit: marked.commit, asOf: marked.asOf };
+    if (readEventId(given) !== undefined) return this.atEvent(given);
+    const known = new Map<string, number>();
+    for (const { commit, asOf } of bookmarks.list()) known.set(commit, asOf);
+    for (const { commit, seq } of book.made(dialog.id)) known.set(commit, seq);
+    const names = bookmarks.list().map(({ name }) => name);
+    const missing = 'CHECKPOINT_NOT_FOUND';
+    const question = { what: 'checkpoint', given, known: known.keys(), names, missing } as const;
+    const commit = resolveId(question) as CommitId;
+    return { kind: 'commit', commit, asOf: known.get(commit) };
   }
 
   /** What is at one path; null: nothing. */
@@ -83,10 +104,28 @@ export class Places {
   }
 
   /** A line that made a checkpoint stands for that checkpoint. */
-  #atEvent(given: string): Place {
+  atEvent(given: string): SavedPlace {
     const seq = this.#deps.chronicle.seq(given);
     const base = this.#base(seq);
-    return base.seq === seq ? { kind: 'commit', commit: base.commit } : { kind: 'event', seq };
+    if (base.seq !== seq) return { kind: 'event', seq };
+    return { kind: 'commit', commit: base.commit, asOf: seq };
+  }
+
+  /** The state after a line as a checkpoint and what leads from there. */
+  async built(seq: number): Promise<{ base: SavedAt; changes: KnownAt[] }> {
+    const base = this.#base(seq);
+    const later = new Map<Path, FileState | null>();
+    // With the checkpoint's own line, which tells what was in the hands of edits.
+    await replay(
+      this.#deps.ledger,
+      (entry) => {
+        if (entry.seq > seq) return false;
+        for (const [path, state] of explainedBy(entry)) later.set(path, state);
+        return true;
+      },
+      base.seq - 1,
+    );
+    return { base, changes: [...later] };
   }
 
   /** The nearest checkpoint before: everything after it is in the lines between. */
@@ -95,26 +134,18 @@ export class Places {
   }
 
   async #tree(place: Place): Promise<Tree> {
-    const { store, watcher, ledger } = this.#deps;
+    const { store, watcher } = this.#deps;
     if (place.kind === 'commit') return store.tree(place.commit);
     if (place.kind === 'worktree') {
       watcher.publish();
       return new Map([...watcher.entries()].map(({ path, hash, mode }) => [path, { hash, mode }]));
     }
-    const base = this.#base(place.seq);
+    const { base, changes } = await this.built(place.seq);
     const tree = new Map(await store.tree(base.commit));
-    const take = ([path, state]: KnownAt): void => {
+    for (const [path, state] of changes) {
       if (state === null) tree.delete(path);
       else tree.set(path, state);
-    };
-    // With the checkpoint's own line, which tells what was in the hands of edits.
-    await replay(
-      ledger,
-      (entry) => {
-        if (entry.seq <= place.seq) explainedBy(entry).forEach(take);
-      },
-      base.seq - 1,
-    );
+    }
     return tree;
   }
 
@@ -134,4 +165,10 @@ export class Places {
     }
     return undefined;
   }
+}
+
+/** An event may be named with fewer zeros than its id has. */
+function canonical(given: string): string {
+  const seq = readEventId(given);
+  return seq === undefined ? given : eventId(seq);
 }

@@ -42,7 +42,7 @@ export class Projection {
   /** To be called after facts were recorded. */
   recorded(book: DialogBook, dialog: DialogId, { entries, after }: Told): void {
     const isStructural = entries.some(
-      ({ action_type: type }) => type === 'dialog' || type === 'session',
+      ({ action_type: type }) => type === 'dialog' || type === 'session' || type === 'rewind',
     );
     if (isStructural || this.#deps.clock.monotonic() - this.#indexAt > INDEX_MS)
       this.writeIndex(book);

@@ -10,6 +10,7 @@ import type { Log } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Restores } from './restores.js';
+import type { Rewinds } from './rewinds.js';
 import type { Sessions } from './sessions.js';
 
 export interface RecoveryDeps {
@@ -17,6 +18,7 @@ export interface RecoveryDeps {
   readonly store: CheckpointStore;
   readonly restores: Restores;
   readonly sessions: Sessions;
+  readonly rewinds: Rewinds;
   readonly log: Log;
   /** Says what became of what was cut off: one sentence for a person. */
   readonly tell: (sentence: string) => void;
@@ -27,7 +29,7 @@ export interface RecoveryDeps {
  * was told of: its commits are adopted, never dropped. What was under way is finished.
  */
 export async function recover(deps: RecoveryDeps): Promise<void> {
-  const { book, restores, sessions, log, tell } = deps;
+  const { book, restores, sessions, rewinds, log, tell } = deps;
   // Before anything is given back: what a lost branch reached must be reachable again by then.
   for (const dialog of book.list()) await bringForward(deps, dialog);
   await removeStrays(deps);
@@ -42,6 +44,11 @@ export async function recover(deps: RecoveryDeps): Promise<void> {
   const dialog = book.list().find(({ id }) => id === left.dialog);
   if (left.what === 'reset' && dialog !== undefined && !left.isRecorded) {
     await sessions.finishReset(dialog);
+  }
+  const { session, label } = left;
+  const isRewind = left.what === 'rewind' && session !== undefined && label !== undefined;
+  if (isRewind && dialog !== undefined && !left.isRecorded) {
+    await rewinds.finish(dialog, { ...left, session, label });
   }
   restores.done();
   log.write('warn', 'finished what was cut off', { what: left.what, dialog: left.dialog });

@@ -4,7 +4,8 @@ import type { Moved } from './tree-moves.js';
 
 /** What a restore says it did, path by path. */
 export interface RestoreAnswer {
-  restored_to: CommitId;
+  /** A checkpoint, or the event that was asked for. */
+  restored_to: string;
   new_checkpoint: CommitId;
   safety_checkpoint: CommitId | null;
   restored: string[];
@@ -14,7 +15,7 @@ export interface RestoreAnswer {
 }
 
 /** The answer of a restore that changes nothing. */
-export function untouched(dialog: DialogState, target: CommitId): RestoreAnswer {
+export function untouched(dialog: DialogState, target: string): RestoreAnswer {
   return {
     restored_to: target,
     new_checkpoint: dialog.tip,

@@ -11,6 +11,7 @@ import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
+import { GOAL, type Goals } from './goals.js';
 import { revertOwn, type OwnDeps } from './own-changes.js';
 import type { Present } from './present.js';
 import { reportProgress, type ProgressDeps } from './progress.js';
@@ -24,12 +25,14 @@ import {
   type MoveDeps,
   type Moved,
 } from './tree-moves.js';
+import type { Intent, Target } from './intent.js';
 import { settled } from './settled.js';
 
 export interface RestoreDeps extends MoveDeps, OwnDeps, ProgressDeps {
   readonly root: string;
   readonly book: DialogBook;
   readonly dialogs: Dialogs;
+  readonly goals: Goals;
   readonly checkpoints: Checkpoints;
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
@@ -52,27 +55,6 @@ export interface RestoreRequest {
   readonly dryRun?: boolean | undefined;
 }
 
-/** What a killed restore was about to do. */
-export interface Intent {
-  readonly what: 'restore' | 'reset';
-  readonly dialog: string;
-  readonly target: CommitId;
-  readonly paths?: readonly Path[] | undefined;
-  readonly trail?: Trail | undefined;
-  readonly label?: CommitId | undefined;
-  /** The move before this one, by its line: a later line says that this one is done. */
-  readonly after?: number | undefined;
-}
-
-interface Target {
-  readonly commit: CommitId;
-  /** The checkpoint that was asked for, when `commit` was made only to lead there. */
-  readonly label?: CommitId | undefined;
-  readonly paths?: readonly Path[] | undefined;
-  /** Where undo stands afterwards; absent: the restored state is a new step. */
-  readonly trail?: Trail | undefined;
-}
-
 const MOST_ROUNDS = 5;
 const WANTED = 'wanted';
 
@@ -86,17 +68,22 @@ export class Restores {
   }
 
   async restore(request: RestoreRequest): Promise<RestoreAnswer> {
-    const { root, dialogs, checkpoints, queue, watcher } = this.#deps;
+    const { root, dialogs, goals, queue, watcher } = this.#deps;
     const paths = request.paths?.map((path) => toPath(path, root));
     await settled(watcher);
     return queue.run(async () => {
       const dialog = await dialogs.wanted(request.dialog);
-      const commit = checkpoints.resolve(dialog, request.checkpoint);
-      if (request.mode === 'keep_external') {
-        return this.#keepExternal(dialog, { commit, paths }, request.dryRun === true);
+      const goal = await goals.find(dialog, request.checkpoint);
+      const target = { ...goal, paths };
+      if (request.mode !== 'keep_external' && request.dryRun !== true) {
+        return this.#moveTo(dialog, target);
       }
-      if (request.dryRun === true) return this.#dryRun(dialog, { commit, paths });
-      return this.#moveTo(dialog, { commit, paths });
+      const answer =
+        request.mode === 'keep_external'
+          ? await this.#keepExternal(dialog, target, request.dryRun === true)
+          : await this.#dryRun(dialog, target);
+      if (goal.label !== undefined) await this.dropWanted(dialog.id);
+      return answer;
     });
   }
 
@@ -121,8 +108,8 @@ export class Restores {
     if (dialog !== undefined && left.what === 'restore') {
       // What was pending is saved already. What is on disk now is half of this very restore and
       // no state to go back to; whatever else is found there is saved on the way.
-      const { target: commit, paths, trail, label } = left;
-      await this.#finishMove(dialog, { commit, paths, trail, label });
+      const { target: commit, paths, trail, label, asOf } = left;
+      await this.#finishMove(dialog, { commit, paths, trail, label, asOf });
     }
     return { ...left, isRecorded: false };
   }
@@ -130,11 +117,10 @@ export class Restores {
   /** Brings the tree to a commit; the dialog's tip is what is on disk. Shared with reset. */
   async bring(dialog: DialogState, target: Target, what: Intent['what']): Promise<Moved> {
     const { intent, book, checkpoints } = this.#deps;
-    const { commit, paths, trail } = target;
-    const { label } = target;
+    const { commit, ...told } = target;
     const isResumed = intent.read() !== undefined;
     const after = book.movedAt(dialog.id);
-    const written: Intent = { what, dialog: dialog.id, target: commit, paths, trail, label, after };
+    const written: Intent = { what, dialog: dialog.id, target: commit, ...told, after };
     intent.write(written);
     this.#underWay = written;
     const all = nothingMoved();
@@ -237,7 +223,7 @@ export class Restores {
     const trailAfter = (commit: CommitId): Trail => target.trail ?? walked(now.trail, commit);
     const changes = await restoredLines(accounts, moved.changes, {
       voice: dialogVoice(now, clock),
-      asOf: book.madeAt(dialog.id, target.commit),
+      asOf: target.asOf ?? book.madeAt(dialog.id, target.commit),
     });
     const saved = await checkpoints.save(
       now,
@@ -270,7 +256,10 @@ export class Restores {
   async #dryRun(dialog: DialogState, target: Target): Promise<RestoreAnswer> {
     const differences = await this.#deps.present.differencesTo(dialog, target.commit);
     const plan = await planMove(this.#deps, { ...this.#move(dialog, target), differences });
-    return { ...untouched(dialog, target.commit), ...listsOf(summarisePlan(plan)) };
+    return {
+      ...untouched(dialog, target.label ?? target.commit),
+      ...listsOf(summarisePlan(plan)),
+    };
   }
 
   /**
@@ -284,7 +273,8 @@ export class Restores {
   ): Promise<RestoreAnswer> {
     const { checkpoints, book, store, present, clock } = this.#deps;
     const chosen = isChosen(target.paths);
-    const since = book.made(before.id).find(({ commit }) => commit === target.commit)?.seq ?? 0;
+    const since = target.asOf ?? 0;
+    const label = target.label ?? target.commit;
     const own = await revertOwn(this.#deps, before, { since, chosen });
     this.#deps.requireFree(own.differences.map(({ path }) => path));
     const touched = new Set<string>(own.differences.map(({ path }) => path));
@@ -295,7 +285,7 @@ export class Restores {
     if (isDryRun || touched.size === 0) {
       const plan = planRestore({ differences: own.differences });
       const lists = listsOf(summarisePlan({ steps: plan.steps, spared: conflicts }));
-      return { ...untouched(before, target.commit), ...lists, kept };
+      return { ...untouched(before, label), ...lists, kept };
     }
     const safety = await checkpoints.save(before, SAFETY);
     const dialog = book.get(before.id);
@@ -309,11 +299,11 @@ export class Restores {
       // Anew: what came while the work was saved belongs to others and stays.
       changes: (await revertOwn(this.#deps, dialog, { since, chosen })).changes,
       emptyFolders,
-      message: `Wanted: ${target.commit} without the work of others undone`,
+      message: `Wanted: ${label} without the work of others undone`,
       trailers: { 'Dialog-Id': dialog.id, Kind: 'wanted' },
       at: clock.now(),
     });
-    const answer = await this.#finishMove(dialog, { commit: wanted, label: target.commit });
+    const answer = await this.#finishMove(dialog, { commit: wanted, label });
     return {
       ...answer,
       ...told,
@@ -325,10 +315,12 @@ export class Restores {
   /** The branch of a target that is no checkpoint, when nothing leads there any more. */
   async dropWanted(dialog: DialogId): Promise<void> {
     const { store } = this.#deps;
-    const left = (await store.branches(dialog)).get(WANTED);
-    if (left !== undefined) {
-      await store.setBranches(dialog, [{ name: WANTED, to: null, expected: left }]);
-    }
+    const branches = await store.branches(dialog);
+    const updates = [WANTED, GOAL].flatMap((name) => {
+      const expected = branches.get(name);
+      return expected === undefined ? [] : [{ name, to: null, expected }];
+    });
+    if (updates.length > 0) await store.setBranches(dialog, updates);
   }
 
   #move(dialog: DialogState, { commit, paths }: Target) {
@@ -340,4 +332,8 @@ function isSameState(a: Commit, b: Commit): boolean {
   return a.tree === b.tree && a.emptyFolders.join('\0') === b.emptyFolders.join('\0');
 }
 
-const SAFETY = { kind: 'auto_save', message: 'Pending work, saved first', always: false } as const;
+export const SAFETY = {
+  kind: 'auto_save',
+  message: 'Pending work, saved first',
+  always: false,
+} as const;

@@ -2,9 +2,10 @@ import type { Span } from '../core/edits.js';
 import { ignoredAt } from '../core/ignored-at.js';
 import type { CommitId, Hash, Path } from '../core/model.js';
 import { planRestore, type Difference, type Step } from '../core/restore-plan.js';
-import type { CheckpointStore, OnProgress, TreeChange } from '../core/store.js';
+import type { CheckpointStore, Commit, OnProgress, TreeChange } from '../core/store.js';
 import type { Content, Outcome, TreeWriter } from '../core/tree-writer.js';
 import type { Watcher } from '../core/watching.js';
+import { BASED_ON } from './goals.js';
 
 const SMALL_BYTES = 256 * 1024;
 
@@ -55,7 +56,7 @@ export async function planMove(deps: MoveDeps, request: MoveRequest): Promise<Mo
   ]);
   const differences =
     request.differences ?? (await store.differences(request.from, request.to)).map(toDifference);
-  const spared = await sparedDeletions(deps, request.to, differences);
+  const spared = await sparedDeletions(deps, to, differences);
   const left = new Set(spared.map(({ path }) => path));
   const { steps } = planRestore({
     differences: differences.filter(({ path }) => !left.has(path)),
@@ -155,19 +156,19 @@ export function toDifference({ path, before, after }: TreeChange): Difference {
 /** Deletions that the target does not justify: ignored or skipped then, so absent for another reason. */
 async function sparedDeletions(
   { store, skippedAt }: MoveDeps,
-  target: CommitId,
+  target: Commit,
   differences: readonly Difference[],
 ): Promise<Skipped[]> {
   const deletions = differences.filter(({ to }) => to === null);
   if (deletions.length === 0) return [];
-  const tree = await store.tree(target);
+  const tree = await store.tree(target.id);
   const texts = new Map<string, string | undefined>();
   for (const [path, { hash }] of tree) {
     if (path !== '.gitignore' && !path.endsWith('/.gitignore')) continue;
     const folder = path.slice(0, Math.max(0, path.length - '/.gitignore'.length));
     texts.set(folder, (await store.readBlob(hash)).toString('utf8'));
   }
-  const skipped = new Set(skippedAt(target));
+  const skipped = new Set(skippedAt((target.trailers[BASED_ON] ?? target.id) as CommitId));
   return deletions.flatMap(({ path }): Skipped[] => {
     if (skipped.has(path)) return [{ path, reason: 'not_in_checkpoint' }];
     const isIgnored = ignoredAt(path, (folder) => texts.get(folder));

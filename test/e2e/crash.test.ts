@@ -27,7 +27,7 @@ const SOMEBODY = {
 describe('a daemon that is killed', () => {
   // Hundreds take `node scripts/kill-sweep.mjs 300`; the seed repeats the calls, not the moments.
   it('60: at any step loses nothing it acknowledged, leaves nothing half done and says so', async () => {
-    const kills = 8;
+    const kills = 10;
     const report = await killSweep({
       root: newProject().root,
       seed: 20_260,
@@ -89,7 +89,7 @@ describe('a daemon that is killed', () => {
     expect(work.read('a')).toBe('0');
   });
 
-  traced.each(['reset', 'restore'] as const)(
+  traced.each(['reset', 'restore', 'rewind'] as const)(
     'after the last word on a %s does not do it a second time',
     async (what) => {
       const project = newProject();
@@ -107,11 +107,11 @@ describe('a daemon that is killed', () => {
       work = await Work.start(project);
       const { session } = await work.save('goes on');
       expect(existsSync(project.path('intent.json'))).toBe(false);
-      expect(session).toBe(what === 'reset' ? 'session_2' : 'session_1');
+      expect(session).toBe(what === 'restore' ? 'session_1' : 'session_2');
       const { warnings } = await project.status();
       expect(warnings).toEqual([`A ${what} that was cut off has been finished.`]);
       const restores = (await work.log()).filter(({ kind }) => kind === 'restore');
-      expect(restores).toHaveLength(what === 'reset' ? 0 : 1);
+      expect(restores).toHaveLength(what === 'restore' ? 1 : 0);
       expect(readFileSync(join(project.root, 'a'), 'utf8')).toBe('0');
     },
   );
@@ -149,7 +149,7 @@ describe('a daemon that is killed', () => {
   });
 });
 
-function callOf(what: 'reset' | 'restore', initial: string): [string, object] {
+function callOf(what: 'reset' | 'restore' | 'rewind', initial: string): [string, object] {
   if (what === 'reset') return ['reset', {}];
-  return ['restore', { checkpoint_id: initial }];
+  return [what, what === 'restore' ? { checkpoint_id: initial } : { target: initial }];
 }

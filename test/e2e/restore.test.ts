@@ -66,7 +66,7 @@ describe('a restore', () => {
     expect(data['candidates']).toEqual(expect.arrayContaining([first, second]));
     expect((await work.restore(second.slice(0, 12))).restored_to).toBe(second);
     const short = await work.refusal('restore', { checkpoint_id: first.slice(0, 3) });
-    expect(short.data['code']).toBe('INVALID_PARAMS');
+    expect(short.data['code']).toBe('CHECKPOINT_NOT_FOUND');
   });
 
   it('23: does not write through a directory that became a link', async () => {

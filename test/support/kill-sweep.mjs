@@ -33,6 +33,8 @@ const CALLS = [
   'approve',
   'reset',
   'redo',
+  'rewind',
+  'bookmark_add',
   'repack',
 ];
 /** Small checkpoints until the daemon begins to repack by itself. */
@@ -114,9 +116,11 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
   function paramsOf(method) {
     if (method === 'create_checkpoint') return { message: `checkpoint ${random(1e6)}` };
     if (method === 'user_message') return { content: `message ${random(1e6)}` };
-    if (method !== 'restore') return {};
+    if (method === 'bookmark_add') return { name: `bookmark_${random(1e9)}` };
+    if (method !== 'restore' && method !== 'rewind') return {};
     const known = [...acknowledged.keys()];
-    return { checkpoint_id: known[random(known.length)] };
+    const target = known[random(known.length)];
+    return method === 'restore' ? { checkpoint_id: target } : { target };
   }
 
   /** What the answer promises about commits, and about the disk. */
@@ -132,10 +136,11 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
       acknowledged.set(answer.pre_reset_checkpoint, before);
       same(after, approved, 'a reset did not bring the approved state');
     }
-    if (method === 'restore') {
-      same(after, acknowledged.get(params.checkpoint_id), 'a restore was not exact');
+    if (method === 'bookmark_add') acknowledged.set(answer.commit_id, before);
+    if (method === 'restore' || method === 'rewind') {
+      same(after, acknowledged.get(targetOf(params)), `a ${method} was not exact`);
     }
-    if (['restore', 'undo', 'redo'].includes(method)) {
+    if (['restore', 'rewind', 'undo', 'redo'].includes(method)) {
       acknowledged.set(answer.new_checkpoint, after);
       if (answer.safety_checkpoint !== null) acknowledged.set(answer.safety_checkpoint, before);
     }
@@ -277,8 +282,8 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
     }
     if (after === before) return;
     if (method === 'reset') same(after, approved, 'a reset was half done');
-    else if (method === 'restore') {
-      same(after, acknowledged.get(params.checkpoint_id), 'a restore was half done');
+    else if (method === 'restore' || method === 'rewind') {
+      same(after, acknowledged.get(targetOf(params)), `a ${method} was half done`);
     } else {
       assert(['undo', 'redo'].includes(method), `${method} changed files`);
       assert(states.has(after), `${method} was half done`);
@@ -293,6 +298,10 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
     const answer = await call('restore', { checkpoint_id: commit });
     note('restore', { before, params: { checkpoint_id: commit }, answer });
   }
+}
+
+function targetOf({ checkpoint_id: checkpoint, target }) {
+  return checkpoint ?? target;
 }
 
 /** Says which paths differ, not what is in them. */

@@ -7,11 +7,12 @@ const mode = z.enum(['100644', '100755', '120000']);
 
 export const diff = method({
   name: 'diff',
-  summary: 'Compares two of: a checkpoint, an event, a session, main, and the files as they are.',
+  summary:
+    'Compares two of: a checkpoint, bookmark, event, session, main, and the files as they are.',
   effect: 'read',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
-    from: place.describe('A checkpoint id, an event, a session, main or worktree.'),
+    from: place.describe('A checkpoint id, a bookmark, an event, a session, main or worktree.'),
     to: place.optional().describe('Default: worktree.'),
     paths: z.array(z.string().min(1)).min(1).optional().describe('Only these files and folders.'),
     format: z.enum(['unified', 'stat', 'name_status', 'side_by_side']).optional(),

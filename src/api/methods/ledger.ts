@@ -37,6 +37,15 @@ const event = z.object({
   by: z.string().optional().describe('Of a change: agent:NAME, command:TOOL, dialog:ID, unknown.'),
   edit_id: z.string().optional(),
   message: z.string().optional().describe('Of a message or checkpoint: its beginning.'),
+  eval: z
+    .object({
+      name: z.string(),
+      metrics: z.record(z.string(), z.number()),
+      passed: z.boolean().optional(),
+      report: z.string().optional(),
+    })
+    .optional()
+    .describe('Of an evaluation: its name, metrics, verdict and report.'),
 });
 
 export const history = method({
@@ -65,7 +74,8 @@ export const history = method({
 
 export const show = method({
   name: 'show',
-  summary: 'Gives a file as it was at any event, checkpoint or session, proven by its hash.',
+  summary:
+    'Gives a file as it was at any event, checkpoint, bookmark or session, proven by its hash.',
   effect: 'read',
   on: ['socket', 'http', 'mcp'],
   input: z.strictObject({
@@ -73,7 +83,7 @@ export const show = method({
       .string()
       .min(1)
       .max(200)
-      .describe('An event, a checkpoint id, a session, main, worktree.'),
+      .describe('An event, a checkpoint id, a bookmark, a session, main, worktree.'),
     path: z.string().min(1).max(4096),
     ...forDialog,
   }),

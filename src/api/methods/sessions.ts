@@ -92,11 +92,11 @@ export const reset = method({
 
 export const restore = method({
   name: 'restore',
-  summary: 'Makes the project equal to a checkpoint; pending work is saved first.',
+  summary: 'Makes the project equal to a checkpoint or bookmark; pending work is saved first.',
   effect: 'write',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
-    checkpoint_id: z.string().min(4).max(64),
+    checkpoint_id: z.string().min(1).max(200).describe('A checkpoint, a bookmark or an event.'),
     paths: z.array(z.string().min(1)).min(1).optional().describe('Only these files and folders.'),
     mode: z
       .enum(['exact', 'keep_external'])

@@ -13,7 +13,7 @@ export const changedCounts = z.object({ added: count, modified: count, deleted: 
 export const skipped = z.array(z.object({ path: z.string(), reason: z.string() }));
 
 export const restoreAnswer = z.object({
-  restored_to: commitId,
+  restored_to: z.string().describe('A checkpoint, or the event that was asked for.'),
   new_checkpoint: commitId,
   safety_checkpoint: commitId.nullable().describe('Where pending work was saved; null: none was.'),
   restored: z.array(z.string()),

@@ -19,8 +19,12 @@ interface Definition {
 }
 
 /** No tree is kept: a file is rarely asked for twice in a row, and reading it again is cheap. */
-export function outlineCode({ parser, query }: Grammar, text: string): CodeOutline {
-  const deadline = performance.now() + PARSE_MS;
+export function outlineCode(
+  { parser, query }: Grammar,
+  text: string,
+  parseMs = PARSE_MS,
+): CodeOutline {
+  const deadline = performance.now() + parseMs;
   const progressCallback = (): boolean => performance.now() > deadline;
   const tree = parser.parse(text, null, { progressCallback });
   if (tree === null) {

@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Enrichment, LineRange } from '../../src/core/semantics.js';
+import { outlineCode } from '../../src/semantics/code-outline.js';
 import { examine } from '../../src/semantics/examine.js';
+import { grammarOf } from '../../src/semantics/grammars.js';
 
 const PATHS = ['a.py', 'a.js', 'a.ts', 'a.tsx', 'a.yaml', 'a.json'];
 const ALL: LineRange[] = [{ first: 1, last: 1_000_000 }];
@@ -91,6 +93,19 @@ describe('a file that is cut off anywhere', () => {
       const cut = await ask(path, text.slice(0, length), [{ first: first + 1, last: first + 1 }]);
       expect({ length, block: cut.block }).toEqual({ length, block: whole.block });
     }
+  });
+});
+
+describe('a file that takes too long', () => {
+  it('is given up, and the next one is read from its start', async () => {
+    const grammar = await grammarOf('javascript');
+    const long = 'function long() {\n  return [1, 2, 3];\n}\n'.repeat(2000);
+    expect(() => outlineCode(grammar, long, 0)).toThrow('takes too long');
+    const { parts, broken } = outlineCode(grammar, 'class Next {\n  run() {}\n}\n');
+    expect({ names: parts.map(({ name }) => name), broken }).toEqual({
+      names: ['Next', 'run'],
+      broken: false,
+    });
   });
 });
 

@@ -17,7 +17,9 @@ import { openJsonFile } from './host/json-file.js';
 import type { StatePaths } from './host/state-folder.js';
 import { createJournal } from './journal/journal.js';
 import { createLedger } from './ledger/ledger.js';
+import { createBlockFiles } from './ledger/block-files.js';
 import { createPatchFiles } from './ledger/patch-files.js';
+import { createSemantics } from './semantics/semantics.js';
 import { loadRules } from './watch/rules/rule-set.js';
 import { findRepository } from './watch/rules/rule-sources.js';
 import { createWatcher } from './watch/watcher.js';
@@ -94,6 +96,8 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     environment: host.environment,
     limitBytes: () => settings.config().store.limitBytes,
   });
+  const semantics = createSemantics({ log });
+  const { edition } = semantics;
   let journalDue: (dialog: DialogId) => void = () => undefined;
   const journal = createJournal({
     stateDir: paths.state,
@@ -106,6 +110,8 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     journal,
     files: createTreeWriter({ root, umask }),
     patches: createPatchFiles(paths.state),
+    semantics,
+    blockFiles: createBlockFiles({ ledger: join(paths.state, 'ledger'), edition }),
     text: createTextDiff(),
     blobId: hashBytes,
     intent: openJsonFile(join(paths.state, 'intent.json')),

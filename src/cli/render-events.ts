@@ -30,20 +30,31 @@ function renderHistory({ events, next }: Answer<'history'>, look: Look): string 
   return `${lines.join('\n')}\n`;
 }
 
-/** The files, and why or what was said, on one line. */
-function about({ files, action_type: type, rationale, message }: Event, look: Look): string {
+/** The files, what in them changed, and why or what was said, on one line. */
+function about(event: Event, look: Look): string {
+  const { files, action_type: type, rationale, message, semantic_block: block } = event;
   const isMove = type === 'file_move' || type === 'file_rename';
   const named = files
     .slice(0, MOST_FILES)
     .map(shownPath)
     .join(isMove ? ' -> ' : ', ');
   const more = files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : '';
-  const words = Array.from((message ?? rationale ?? '').replace(/\s+/gu, ' ').trim());
-  const cut = words.length > LONGEST_TEXT ? '...' : '';
-  const said = printable(words.slice(0, LONGEST_TEXT).join('')) + cut;
-  return [`${named}${more}`, said === '' ? '' : paint(look.colour, 'dim', said)]
+  const said = short(message ?? rationale ?? '');
+  const inside = block === null ? '' : short(`${block.kind}:${block.id}`);
+  return [
+    `${named}${more}`,
+    inside === '' ? '' : paint(look.colour, 'green', inside),
+    said === '' ? '' : paint(look.colour, 'dim', said),
+  ]
     .filter((part) => part !== '')
     .join('  ');
+}
+
+/** On one line. */
+function short(text: string): string {
+  const words = Array.from(text.replace(/\s+/gu, ' ').trim());
+  const cut = words.length > LONGEST_TEXT ? '...' : '';
+  return printable(words.slice(0, LONGEST_TEXT).join('')) + cut;
 }
 
 export const EVENT_RENDERERS = { history: renderHistory } as const;

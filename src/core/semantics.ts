@@ -31,11 +31,17 @@ export interface Enrichment {
   readonly blocks: readonly SemanticBlock[];
   /** Why the answer may be less than it could be. */
   readonly warning?: string;
+  /** Nobody looked into the file: another time there may be more to say. */
+  readonly unsettled?: true;
 }
 
 /** Runs beside the write path: bounded in time and memory, never rejects, whatever the content. */
 export interface Semantics {
   enrich(path: string, content: Uint8Array, ranges: readonly LineRange[]): Promise<Enrichment>;
+  /** What answers depend on besides the content: with another one they may be others. */
+  readonly edition: string;
+  /** Packages of languages that cannot be looked into. */
+  readonly missing: readonly string[];
   /** Whatever is still asked for is answered with lines. */
   close(): Promise<void>;
 }

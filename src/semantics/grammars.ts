@@ -1,17 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { Language, Parser, Query } from 'web-tree-sitter';
 import type { CodeLanguage } from '../core/semantics.js';
+import { BeyondLimit } from './limits.js';
 import { QUERIES } from './queries.js';
 
 const require = createRequire(import.meta.url);
 
 /** The packages also hold native addons; only these files are used, so nothing has to be built. */
-const FILES: Readonly<Record<CodeLanguage, () => string>> = {
-  python: () => require.resolve('tree-sitter-python/tree-sitter-python.wasm'),
-  javascript: () => require.resolve('tree-sitter-javascript/tree-sitter-javascript.wasm'),
-  typescript: () => require.resolve('tree-sitter-typescript/tree-sitter-typescript.wasm'),
-  tsx: () => require.resolve('tree-sitter-typescript/tree-sitter-tsx.wasm'),
+const FILES: Readonly<Record<CodeLanguage, string>> = {
+  python: 'tree-sitter-python/tree-sitter-python.wasm',
+  javascript: 'tree-sitter-javascript/tree-sitter-javascript.wasm',
+  typescript: 'tree-sitter-typescript/tree-sitter-typescript.wasm',
+  tsx: 'tree-sitter-typescript/tree-sitter-tsx.wasm',
 };
 
 export interface Grammar {
@@ -32,7 +34,7 @@ export function grammarOf(language: CodeLanguage): Promise<Grammar> {
 }
 
 async function load(language: CodeLanguage): Promise<Grammar> {
-  const wasm = await readFile(FILES[language]());
+  const wasm = await readFile(fileOf(language));
   ready ??= Parser.init();
   await ready;
   const grammar = await Language.load(wasm);
@@ -40,4 +42,14 @@ async function load(language: CodeLanguage): Promise<Grammar> {
     parser: new Parser().setLanguage(grammar),
     query: new Query(grammar, QUERIES[language]),
   };
+}
+
+function fileOf(language: CodeLanguage): string {
+  const file = FILES[language];
+  try {
+    return require.resolve(file);
+  } catch {
+    // The error of the loader names folders of this machine.
+    throw new BeyondLimit(`was not examined: ${dirname(file)} is not installed`);
+  }
 }

@@ -28,5 +28,5 @@ export const MOST_WAITING_BYTES = 32 * KB * KB;
 /** Starting again costs a tenth of a second, a thread at rest 30 MB. */
 export const IDLE_MS = 20_000;
 
-/** The file is beyond a limit; the message says which. */
+/** The file is beyond what can be examined; the message says why. */
 export class BeyondLimit extends Error {}

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Log } from '../core/ports.js';
 import { languageOf, linesOnly, type Enrichment, type Semantics } from '../core/semantics.js';
 import type { Question } from './examine.js';
+import { installedGrammars } from './installed.js';
 import { ANSWER_MS, IDLE_MS, mostBytes, MOST_WAITING, MOST_WAITING_BYTES } from './limits.js';
 
 export interface SemanticsOptions {
@@ -31,8 +32,17 @@ export function createSemantics(options: SemanticsOptions): Semantics {
       }
       return thread.ask({ path, content, ranges });
     },
+    ...installedGrammars(),
     close: () => thread.close(),
   };
+}
+
+function unsettled({ path, ranges }: Omit<Question, 'content'>, reason: string): Enrichment {
+  return { ...linesOnly(ranges, notExamined(path, reason)), unsettled: true };
+}
+
+function notExamined(path: string, reason: string): string {
+  return `${path} was not examined: ${reason}.`;
 }
 
 /** One question at a time: what takes too long is known by name, and ends with its thread. */
@@ -61,7 +71,7 @@ class SemanticsThread {
       this.#waitingBytes + content.length <= MOST_WAITING_BYTES;
     if (this.#closed || !room) {
       const reason = this.#closed ? 'the daemon stops' : 'too many files wait';
-      return Promise.resolve(linesOnly(ranges, `${path} was not examined: ${reason}.`));
+      return Promise.resolve(unsettled({ path, ranges }, reason));
     }
     return new Promise((resolve) => {
       // A copy of these bytes alone: the caller goes on with its own, which may be part of more.
@@ -74,9 +84,10 @@ class SemanticsThread {
   async close(): Promise<void> {
     this.#closed = true;
     const left = this.#waiting.splice(0);
-    this.#answer('the daemon stops');
-    for (const { path, ranges, resolve } of left) {
-      resolve(linesOnly(ranges, `${path} was not examined: the daemon stops.`));
+    const asked = this.#asked;
+    this.#asked = undefined;
+    for (const one of asked === undefined ? left : [asked, ...left]) {
+      one.resolve(unsettled(one, 'the daemon stops'));
     }
     await this.#end();
   }
@@ -128,14 +139,11 @@ class SemanticsThread {
       reason,
     });
     void this.#end();
-    this.#answer(reason);
-    this.#next();
-  }
-
-  #answer(reason: string): void {
     const asked = this.#asked;
     this.#asked = undefined;
-    asked?.resolve(linesOnly(asked.ranges, `${asked.path} was not examined: ${reason}.`));
+    // Final: whatever it was about this file, it would hold up the others every time.
+    asked?.resolve(linesOnly(asked.ranges, notExamined(asked.path, reason)));
+    this.#next();
   }
 
   #rest(): void {

@@ -1,7 +1,9 @@
 import { SmithyError, eventNotFound } from '../core/errors.js';
+import { blockMembers, type EventBlocks } from '../core/event-blocks.js';
 import { readEventId, type Ledger, type LedgerEntry } from '../core/ledger.js';
 import { toPath } from '../core/paths.js';
 import type { Queue } from '../core/queue.js';
+import type { Blocks } from './blocks.js';
 import type { DialogBook } from './dialog-book.js';
 import type { EditNote } from './edit-book.js';
 import type { Evaluation } from './remarks.js';
@@ -13,6 +15,7 @@ export interface ChronicleDeps {
   readonly ledger: Pick<Ledger, 'head'>;
   readonly book: DialogBook;
   readonly queue: Queue;
+  readonly blocks: Blocks;
 }
 
 export interface HistoryRequest {
@@ -40,7 +43,7 @@ export class Chronicle {
   }
 
   async history(request: HistoryRequest) {
-    const { timeline, queue, root } = this.#deps;
+    const { timeline, queue, root, blocks } = this.#deps;
     // Before the ledger is read there is nothing to find.
     await queue.share(() => undefined);
     const { limit = DEFAULT_LIMIT, file, author, branch, action, before, since } = request;
@@ -52,7 +55,9 @@ export class Chronicle {
       dialog: request.dialog === undefined ? undefined : this.#dialog(request.dialog),
       limit: limit + 1,
     });
-    const events = withinBytes((await timeline.entries(seqs.slice(0, limit))).map(toEvent));
+    const entries = await timeline.entries(seqs.slice(0, limit));
+    const derived = await blocks.of(entries);
+    const events = withinBytes(entries.map((entry) => toEvent(entry, derived.get(entry.seq))));
     const last = events.at(-1);
     const isAll = last === undefined || last.seq === seqs.at(-1);
     return { events, ...(isAll ? {} : { next: last.id }) };
@@ -84,7 +89,7 @@ export class Chronicle {
 }
 
 /** A line as others get it: without what only we make something of. */
-function toEvent(entry: LedgerEntry) {
+function toEvent(entry: LedgerEntry, derived: EventBlocks | undefined) {
   const { seq, id, ts, author, action_type, branch, run_id, parent_event_id, files } = entry;
   const { diff_path, affected_lines, semantic_block, rationale, artifacts, snapshot_ref } = entry;
   const { bookmark, dialog_id, session, changes, prev } = entry;
@@ -95,6 +100,7 @@ function toEvent(entry: LedgerEntry) {
     ...{ seq, id, ts, author, action_type, branch, run_id, parent_event_id, files },
     ...{ diff_path, affected_lines, semantic_block, rationale, artifacts, snapshot_ref },
     ...{ bookmark, dialog_id, session, changes, prev },
+    ...(derived === undefined ? {} : blockMembers(derived)),
     ...(typeof entry['by'] === 'string' ? { by: entry['by'] } : {}),
     ...(note === undefined ? {} : { edit_id: note.id }),
     ...(evaluation === undefined ? {} : { eval: evaluation }),

@@ -1,7 +1,9 @@
+import type { BlockFiles } from '../core/event-blocks.js';
 import type { Journal } from '../core/journal.js';
 import type { Ledger, PatchFiles } from '../core/ledger.js';
 import type { DialogId, EditId, Hash, Path } from '../core/model.js';
 import type { Clock, Diagnostics, Log, SmallFile } from '../core/ports.js';
+import type { Semantics } from '../core/semantics.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { TextDiff } from '../core/text-diff.js';
 import type { TreeWriter } from '../core/tree-writer.js';
@@ -31,6 +33,8 @@ export interface WorkspaceDeps {
   readonly ruleWarnings: () => readonly string[];
   readonly ledger: Ledger;
   readonly patches: PatchFiles;
+  readonly blockFiles: BlockFiles;
+  readonly semantics: Semantics;
   readonly store: CheckpointStore;
   readonly journal: Journal;
   /** Runs when a journal is found to be lost or damaged. */

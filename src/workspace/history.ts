@@ -4,6 +4,7 @@ import { createQueue, type Queue } from '../core/queue.js';
 import { sameState } from '../core/watching.js';
 import { Accounts, type Account } from './accounts.js';
 import { Blame } from './blame.js';
+import { Blocks } from './blocks.js';
 import { BookmarkBook } from './bookmark-book.js';
 import { Bookmarks } from './bookmarks.js';
 import { Checkpoints } from './checkpoints.js';
@@ -51,7 +52,8 @@ export function createHistory(given: WorkspaceDeps) {
   const timeline = new Timeline(given.ledger);
   const append: Ledger['append'] = async (events) => {
     const entries = await timeline.append(events);
-    patches.wake();
+    patches.follower.wake();
+    blocks.follower.wake();
     return entries;
   };
   const ledger: Ledger = { ...given.ledger, append };
@@ -65,6 +67,7 @@ export function createHistory(given: WorkspaceDeps) {
   const tidy = createTidying(store, log);
   const accounts = new Accounts({ contents, store, text: deps.text, tidy });
   const patches = new Patches({ ...deps, accounts });
+  const blocks = new Blocks({ ...deps, accounts, contents });
   const claims = new Claims(watcher, config);
   const told = deps.events.tell;
   const editBook = new EditBook({ ledger, clock, told });
@@ -103,7 +106,7 @@ export function createHistory(given: WorkspaceDeps) {
     findMessage: (dialog, id) => projection.findMessage(book, dialog, id),
     tidy,
   });
-  const chronicle = new Chronicle(shared);
+  const chronicle = new Chronicle({ ...shared, blocks });
   const bookmarkBook = new BookmarkBook();
   const places = new Places({ ...shared, bookmarks: bookmarkBook, chronicle });
   const goals = new Goals({ ...shared, places });
@@ -219,7 +222,8 @@ export function createHistory(given: WorkspaceDeps) {
     projection.writeIndex(book);
     await projection.catchUp(book);
     void leaveLater(await leaveEdits(left));
-    patches.open();
+    patches.follower.open();
+    blocks.follower.open();
   }
 
   async function opening(): Promise<void> {
@@ -274,7 +278,8 @@ export function createHistory(given: WorkspaceDeps) {
     close: async (): Promise<void> => {
       edits.close();
       projection.writeIndex(book);
-      await patches.close();
+      await patches.follower.close();
+      await blocks.close();
     },
   };
 }

@@ -56,7 +56,12 @@ export function createWorkspace(deps: WorkspaceDeps) {
 
   function warnings(): string[] {
     const problems = settings.problems();
-    const others = [...deps.ruleWarnings(), ...history.recovered, ...history.warnings()];
+    const others = [
+      ...deps.ruleWarnings(),
+      ...history.recovered,
+      ...history.warnings(),
+      ...grammarWarnings(),
+    ];
     if (problems.length + others.length === 0) return [];
     return [...problems.map((problem) => `config.json: ${describeProblems([problem])}`), ...others];
   }
@@ -94,7 +99,12 @@ export function createWorkspace(deps: WorkspaceDeps) {
       }),
 
     async doctor(repair: boolean): Promise<{ ok: boolean; checks: Check[] }> {
-      const machine = [...(await deps.diagnostics.run(repair)), configCheck(), watchCheck()];
+      const machine = [
+        ...(await deps.diagnostics.run(repair)),
+        configCheck(),
+        watchCheck(),
+        grammarCheck(),
+      ];
       const checks = [...machine, ...(await history.examination.run(repair))];
       return { ok: checks.every((check) => check.ok), checks };
     },
@@ -107,6 +117,19 @@ export function createWorkspace(deps: WorkspaceDeps) {
     const ok = problems.length === 0;
     const detail = ok ? 'every setting is understood' : describeProblems(problems);
     return { name: 'configuration', ok, detail };
+  }
+
+  /** Nothing is lost without them, so the daemon is well; but somebody may wonder. */
+  function grammarWarnings(): string[] {
+    return deps.semantics.missing.map(
+      (name) => `${name} is not installed: changes in its language are told by their lines.`,
+    );
+  }
+
+  function grammarCheck(): Check {
+    const warnings = grammarWarnings();
+    const detail = warnings.length === 0 ? 'every language has its own' : warnings.join(' ');
+    return { name: 'grammars', ok: true, detail };
   }
 
   function watchCheck(): Check {

@@ -125,7 +125,7 @@ describe('history on the command line', () => {
     const { stdout } = await work.project.cli(['history', '--file', 'a', '-n', '1']);
     expect(stdout).toMatch(
       new RegExp(
-        `^${events[0] ?? ''}  (just now|\\d+ s ago)  agent:ann  edit_insert  session_1  a  two is better\n`,
+        `^${events[0] ?? ''}  (just now|\\d+ s ago)  agent:ann  edit_insert  session_1  a  lines:2  two is better\n`,
         'u',
       ),
     );

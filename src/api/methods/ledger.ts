@@ -5,6 +5,8 @@ import { count, dialogId, forDialog, time } from './shapes.js';
 
 const eventName = z.string().min(1).max(64);
 
+const block = z.looseObject({ kind: z.string(), id: z.string() });
+
 const event = z.object({
   seq: count,
   id: z.string().describe('evt- and at least six digits.'),
@@ -17,7 +19,21 @@ const event = z.object({
   files: z.array(z.string()),
   diff_path: z.string().nullable().describe('Relative to .agentsmithy/.'),
   affected_lines: z.array(z.unknown()),
-  semantic_block: z.looseObject({ kind: z.string(), id: z.string() }).nullable(),
+  semantic_block: block
+    .nullable()
+    .describe('The smallest function, class, module, path or lines that hold what changed.'),
+  semantic_warning: z.string().optional().describe('Why the block is less than it could be.'),
+  semantic_files: z
+    .array(
+      z.object({
+        path: z.string(),
+        block: block.nullable().describe('Null: no text.'),
+        blocks: z.array(block).optional().describe('The innermost ones, when they are several.'),
+        warning: z.string().optional(),
+      }),
+    )
+    .optional()
+    .describe('The block of each changed file, at most twenty.'),
   rationale: z.string().nullable(),
   artifacts: z.array(z.unknown()),
   snapshot_ref: z.string().nullable(),

@@ -183,8 +183,8 @@ describe('what is made of bookmarks', () => {
     expect(pins).toBe(`pin-${first}\n`);
     writeFileSync(file, '{"never":"made"}');
     work = await killed(work);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(before.bookmarks);
     expect(await list(work)).toEqual(before);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(before.bookmarks);
   });
 });
 

@@ -7,6 +7,7 @@ interface Schema {
   readonly type?: string;
   readonly enum?: readonly string[];
   readonly description?: string;
+  readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
 }
@@ -54,7 +55,7 @@ function toFlag(
   };
 }
 
-function typeOf({ type }: Schema): CliFlag['type'] {
+function typeOf({ type, items }: Schema): CliFlag['type'] {
   switch (type) {
     case 'string':
     case 'boolean':
@@ -63,7 +64,7 @@ function typeOf({ type }: Schema): CliFlag['type'] {
     case 'number':
       return 'number';
     case 'array':
-      return 'list';
+      return items?.type === 'integer' ? 'numbers' : 'list';
     case undefined:
     default:
       return 'json';

@@ -76,7 +76,7 @@ function placePositionals(
   words.forEach((word, at) => {
     const field = positional[Math.min(at, positional.length - 1)];
     const flag = flags.find((candidate) => candidate.field === field);
-    if (flag === undefined || (at >= positional.length && flag.type !== 'list')) {
+    if (flag === undefined || (at >= positional.length && !isList(flag))) {
       throw usage(`${command.command} takes no "${word}"`, command);
     }
     setParam(params, flag, word);
@@ -85,12 +85,17 @@ function placePositionals(
 
 function setParam(params: Record<string, unknown>, flag: CliFlag, text: string): void {
   const value = readValue(flag, text);
-  if (flag.type !== 'list') {
+  if (!isList(flag)) {
     params[flag.field] = value;
     return;
   }
   const present = params[flag.field];
   params[flag.field] = [...(Array.isArray(present) ? (present as unknown[]) : []), value];
+}
+
+/** Given once for each of its items. */
+function isList({ type }: CliFlag): boolean {
+  return type === 'list' || type === 'numbers';
 }
 
 function readValue(flag: CliFlag, text: string): unknown {
@@ -106,6 +111,7 @@ function readValue(flag: CliFlag, text: string): unknown {
     case 'boolean':
       return text === 'true';
     case 'number':
+    case 'numbers':
       return readNumber(flag, text);
     case 'json':
       return readJson(flag, text);

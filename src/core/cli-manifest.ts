@@ -21,7 +21,7 @@ export interface CliFlag {
   /** Without dashes, as typed. */
   readonly name: string;
   readonly field: string;
-  readonly type: 'string' | 'number' | 'boolean' | 'list' | 'json';
+  readonly type: 'string' | 'number' | 'boolean' | 'list' | 'numbers' | 'json';
   readonly required: boolean;
   readonly short?: string;
   readonly choices?: readonly string[];

@@ -120,7 +120,7 @@ async function versionsSince(
   return found;
 }
 
-function toChange(path: Path, { state, content }: Draft): FileChange {
+export function toChange(path: Path, { state, content }: Draft): FileChange {
   if (state === null) return { path, deleted: true };
   if (content === undefined) return { path, ...state };
   return { path, ...state, content: () => content, size: content.length };

@@ -12,11 +12,13 @@ import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import { GOAL, type Goals } from './goals.js';
-import { revertOwn, type OwnDeps } from './own-changes.js';
+import type { HunkChoice } from './hunk-returns.js';
+import type { OwnDeps } from './own-changes.js';
 import type { Present } from './present.js';
 import { reportProgress, type ProgressDeps } from './progress.js';
 import type { Queue } from '../core/queue.js';
 import { countsOf, listsOf, untouched, type RestoreAnswer } from './restore-answer.js';
+import { partOf, type Part } from './restore-part.js';
 import {
   applyMove,
   nothingMoved,
@@ -53,6 +55,8 @@ export interface RestoreRequest {
   readonly paths?: readonly string[] | undefined;
   readonly mode?: 'exact' | 'keep_external' | undefined;
   readonly dryRun?: boolean | undefined;
+  /** Of the one path that is given. */
+  readonly hunks?: Omit<HunkChoice, 'path'> | undefined;
 }
 
 const MOST_ROUNDS = 5;
@@ -75,13 +79,12 @@ export class Restores {
       const dialog = await dialogs.wanted(request.dialog);
       const goal = await goals.find(dialog, request.checkpoint);
       const target = { ...goal, paths };
-      if (request.mode !== 'keep_external' && request.dryRun !== true) {
-        return this.#moveTo(dialog, target);
-      }
+      const part = partOf(this.#deps, request, target);
+      if (part === undefined && request.dryRun !== true) return this.#moveTo(dialog, target);
       const answer =
-        request.mode === 'keep_external'
-          ? await this.#keepExternal(dialog, target, request.dryRun === true)
-          : await this.#dryRun(dialog, target);
+        part === undefined
+          ? await this.#dryRun(dialog, target)
+          : await this.#bringPart(dialog, { ...target, part }, request.dryRun === true);
       if (goal.label !== undefined) await this.dropWanted(dialog.id);
       return answer;
     });
@@ -263,19 +266,18 @@ export class Restores {
   }
 
   /**
-   * Takes back what this dialog did since the checkpoint and keeps what others did. The wanted
-   * state is a commit on a branch of its own first, so that a crash finds it like any other target.
+   * Takes a part back and keeps the rest. The wanted state is a commit on a branch of its own
+   * first, so that a crash finds it like any other target.
    */
-  async #keepExternal(
+  async #bringPart(
     before: DialogState,
-    target: Target,
+    target: Target & { readonly part: Part },
     isDryRun: boolean,
   ): Promise<RestoreAnswer> {
     const { checkpoints, book, store, present, clock } = this.#deps;
     const chosen = isChosen(target.paths);
-    const since = target.asOf ?? 0;
     const label = target.label ?? target.commit;
-    const own = await revertOwn(this.#deps, before, { since, chosen });
+    const own = await target.part(before);
     this.#deps.requireFree(own.differences.map(({ path }) => path));
     const touched = new Set<string>(own.differences.map(({ path }) => path));
     const all = await present.differencesTo(before, target.commit);
@@ -297,9 +299,9 @@ export class Restores {
       parents: [dialog.tip],
       base: dialog.tip,
       // Anew: what came while the work was saved belongs to others and stays.
-      changes: (await revertOwn(this.#deps, dialog, { since, chosen })).changes,
+      changes: (await target.part(dialog)).changes,
       emptyFolders,
-      message: `Wanted: ${label} without the work of others undone`,
+      message: `Wanted: a part of the way to ${label}`,
       trailers: { 'Dialog-Id': dialog.id, Kind: 'wanted' },
       at: clock.now(),
     });

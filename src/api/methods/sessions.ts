@@ -102,6 +102,15 @@ export const restore = method({
       .enum(['exact', 'keep_external'])
       .optional()
       .describe('keep_external reverts only what this dialog changed.'),
+    hunks: z
+      .array(z.number().int().min(1))
+      .min(1)
+      .optional()
+      .describe('Only these hunks of one file, counted from 1 as `diff` shows them.'),
+    expect: z
+      .string()
+      .optional()
+      .describe('Hash of that file when its hunks were counted; STALE_READ if it is another.'),
     dry_run: z.boolean().optional().describe('Tells what would happen and does nothing.'),
     ...forDialog,
   }),
@@ -113,8 +122,12 @@ export const restore = method({
   },
   run: (
     { workspace },
-    { checkpoint_id: checkpoint, dry_run: dryRun, dialog_id: dialog, paths, mode },
-  ) => workspace.restores.restore({ checkpoint, dialog, paths, mode, dryRun }),
+    { checkpoint_id: checkpoint, dry_run: dryRun, dialog_id: dialog, paths, mode, hunks, expect },
+  ) =>
+    workspace.restores.restore({
+      ...{ checkpoint, dialog, paths, mode, dryRun },
+      ...(hunks === undefined ? {} : { hunks: { numbers: hunks, expect } }),
+    }),
 });
 
 export const undo = method({

@@ -122,6 +122,9 @@ function hasPatch({ changes, ...rest }: z.output<typeof NewEvent>): boolean {
 /** Something in the file that is not as it was written. Everything around it stays readable. */
 export interface LedgerDamage {
   readonly kind: 'bad_line' | 'chain_break' | 'duplicate_seq' | 'missing_seq';
+  /** Below the ledger's folder. */
+  readonly file: string;
+  /** Counted from the beginning of that file, as is `offset`. */
   readonly line: number;
   readonly offset: number;
   readonly detail: string;
@@ -138,7 +141,7 @@ export interface RecoveryReport {
   readonly damageCount: number;
 }
 
-/** What another look at the file found. */
+/** What another look at the files found. */
 export interface LedgerCheck {
   readonly events: number;
   /** At most the first hundred; `damageCount` counts them all. */
@@ -165,7 +168,7 @@ export interface LedgerQuery {
  * happened, what is not did not.
  */
 export interface Ledger {
-  /** Reads and checks the whole file; also the way back after a failed flush. */
+  /** Reads and checks what changed since it was closed; also the way back after a failed flush. */
   open(): Promise<RecoveryReport>;
   /**
    * Appends all of `events` or none, and resolves when they are on the disk.
@@ -177,7 +180,9 @@ export interface Ledger {
   head(): LedgerHead;
   /** Oldest first. Damaged lines are left out: the report of `open()` names them. */
   read(query: LedgerQuery): Promise<LedgerEntry[]>;
-  /** Reads the whole file again and checks every line of it; changes nothing. */
+  /** SHA-256 of a line, as the one after it has it; undefined when there is no such line. */
+  hashOf(seq: number): Promise<string | undefined>;
+  /** Reads all files again and checks every line of them; changes nothing. */
   verify(): Promise<LedgerCheck>;
   stats(): { readonly events: number; readonly bytes: number };
   /** Waits for appends under way. */

@@ -3,7 +3,7 @@ import { NEWLINE } from './line.js';
 
 const CHUNK = 256 * 1024;
 /** For who wants a few lines only. */
-export const SMALL_CHUNK = 32 * 1024;
+export const SMALL_CHUNK = 16 * 1024;
 
 export interface PlacedLine {
   readonly offset: number;

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** The calls that decide about durability; a test replaces them to make them fail. */
@@ -7,12 +7,16 @@ export interface LedgerIo {
   write(file: FileHandle, bytes: Uint8Array, at: number): Promise<number>;
   flush(file: FileHandle): Promise<void>;
   truncate(file: FileHandle, size: number): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  flushFolder(folder: string): Promise<void>;
 }
 
 export const diskIo: LedgerIo = {
   write: async (file, bytes, at) => (await file.write(bytes, 0, bytes.length, at)).bytesWritten,
   flush: (file) => file.datasync(),
   truncate: (file, size) => file.truncate(size),
+  rename,
+  flushFolder,
 };
 
 // Without O_NONBLOCK a FIFO planted at the path would hang us for ever.
@@ -49,6 +53,24 @@ async function openOrCreate(path: string): Promise<{ file: FileHandle; created: 
     const file = await open(path, FLAGS | constants.O_CREAT | constants.O_EXCL, 0o600);
     return { file, created: true };
   }
+}
+
+/** A file of the ledger to which no more is written. */
+export async function openSealed(path: string): Promise<{ file: FileHandle; size: number }> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new Error(`${path} is not a plain file`);
+    return { file, size: stat.size };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** An empty file that is to take the place of another one. */
+export function createFresh(path: string): Promise<FileHandle> {
+  return open(path, FLAGS | constants.O_CREAT | constants.O_TRUNC, 0o600);
 }
 
 /** Copies the end of the file, from `from` on, into a file of its own; durable when it returns. */
@@ -90,7 +112,7 @@ async function createNumbered(stem: string): Promise<{ path: string; copy: FileH
 }
 
 /** A new name is durable only when the folder that holds it is. */
-async function flushFolder(folder: string): Promise<void> {
+export async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, constants.O_RDONLY);
   try {

@@ -1,5 +1,4 @@
 import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import {
   NewEvent,
@@ -12,16 +11,19 @@ import {
   type LedgerQuery,
   type RecoveryReport,
 } from '../core/ledger.js';
-import { linesOf, SMALL_CHUNK } from './chunks.js';
-import { codeOf, diskIo, messageOf, openLedgerFile, quarantine, type LedgerIo } from './files.js';
+import { SMALL_CHUNK } from './chunks.js';
+import { codeOf, diskIo, messageOf, type LedgerIo } from './files.js';
 import { checkLine, claimedSeq, decodeLine, encodeLine, hashLine, NO_HASH } from './line.js';
-import { createOffsets, type Offsets } from './offsets.js';
-import { scan } from './scan.js';
+import { Offsets } from './offsets.js';
+import { Scanner } from './scan.js';
+import { openSegments, type Segments } from './segments.js';
 
 export interface LedgerOptions {
   /** `<state>/ledger`. */
   readonly folder: string;
   readonly io?: Partial<LedgerIo>;
+  /** A file of this size is full. */
+  readonly segmentBytes?: number;
 }
 
 interface Waiting {
@@ -39,20 +41,22 @@ interface Batch {
 }
 
 const READ_BYTES = 4 * 1024 * 1024;
+/** What a start after a crash has to read takes half a second. */
+const SEGMENT_BYTES = 64 * 1024 * 1024;
 /** Lines that are likely to be in one small piece of the file. */
 const FEW = 32;
 /** More than this in one write only makes the first caller wait for the last. */
 const BATCH_EVENTS = 4096;
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { folder } = options;
-  const path = join(folder, 'events.jsonl');
+  const { folder, segmentBytes = SEGMENT_BYTES } = options;
   const io: LedgerIo = { ...diskIo, ...options.io };
-  let file: FileHandle | undefined;
-  let size = 0;
+  let segments: Segments | undefined;
   let events = 0;
   let head: LedgerHead = { seq: 0, hash: NO_HASH };
-  let offsets: Offsets = createOffsets();
+  let offsets = new Offsets();
+  /** When the file is due to be full. */
+  let fullAt = segmentBytes;
   /** Why nothing more is acknowledged. */
   let suspect: SmithyError | undefined;
   const waiting: Waiting[] = [];
@@ -60,27 +64,14 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function open(): Promise<RecoveryReport> {
     await close();
-    const opened = await openLedgerFile(path).catch((error: unknown) => {
+    const { found, report, ...opened } = await openSegments(folder, io).catch((error: unknown) => {
       throw failure('open', error);
     });
-    try {
-      const found = await scan(opened.file, opened.size);
-      const cutBytes = opened.size - found.goodBytes;
-      let quarantined: string | null = null;
-      if (cutBytes > 0) {
-        quarantined = await quarantine(opened.file, found.goodBytes, folder);
-        await opened.file.truncate(found.goodBytes);
-        await opened.file.sync();
-      }
-      ({ head, offsets, events, goodBytes: size } = found);
-      file = opened.file;
-      suspect = undefined;
-      const { damage, damageCount } = found;
-      return { created: opened.created, cutBytes, quarantined, damage, damageCount };
-    } catch (error) {
-      await opened.file.close();
-      throw failure('open', error);
-    }
+    ({ head, offsets, events } = found);
+    segments = opened.segments;
+    fullAt = segmentBytes;
+    suspect = undefined;
+    return report;
   }
 
   function append(given: readonly NewEvent[]): Promise<LedgerEntry[]> {
@@ -118,7 +109,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   function layOut(turn: readonly Waiting[]): Batch {
     let { seq, hash } = head;
-    let offset = size;
+    let offset = segments?.bytes ?? 0;
     const lines: Buffer[] = [];
     const places: Batch['places'] = [];
     const groups = turn.map((one) =>
@@ -138,8 +129,10 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function commit(batch: Batch): Promise<void> {
     if (suspect !== undefined) throw suspect;
-    if (file === undefined) throw failure('append', new Error('the ledger is not open'));
-    await writeAll(file, batch.bytes);
+    if (segments === undefined) throw failure('append', new Error('the ledger is not open'));
+    if (segments.size >= fullAt) await rotate(segments);
+    const { file, size } = segments;
+    await writeAll(file, size, batch.bytes);
     try {
       await io.flush(file);
     } catch (error) {
@@ -148,13 +141,24 @@ export function createLedger(options: LedgerOptions): Ledger {
       await io.truncate(file, size).catch(() => undefined);
       throw (suspect = failure('flush', error));
     }
-    size += batch.bytes.length;
+    segments.grown(batch.bytes.length);
     events += batch.places.length;
     head = batch.head;
     for (const { seq, offset } of batch.places) offsets.add(seq, offset);
   }
 
-  async function writeAll(target: FileHandle, bytes: Buffer): Promise<void> {
+  /** Between two batches; those who wait for the next one hardly notice. */
+  async function rotate(full: Segments): Promise<void> {
+    try {
+      const isDone = await full.rotate(head, events);
+      fullAt = isDone ? segmentBytes : full.size + segmentBytes / 8;
+      if (isDone) void full.remember(offsets);
+    } catch (error) {
+      throw (suspect = failure('rotate', error));
+    }
+  }
+
+  async function writeAll(target: FileHandle, size: number, bytes: Buffer): Promise<void> {
     try {
       for (let done = 0; done < bytes.length;) {
         done += await io.write(target, bytes.subarray(done), size + done);
@@ -174,10 +178,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   async function read(query: LedgerQuery): Promise<LedgerEntry[]> {
     const { after = 0, limit, maxBytes = READ_BYTES } = query;
     const entries: LedgerEntry[] = [];
-    if (file === undefined || limit <= 0 || after >= head.seq) return entries;
+    if (segments === undefined || limit <= 0 || after >= head.seq) return entries;
     let bytes = 0;
     const chunk = limit <= FEW ? { chunk: SMALL_CHUNK } : {};
-    for await (const line of linesOf(file, { start: offsets.before(after), end: size, ...chunk })) {
+    for await (const line of segments.linesFrom(offsets.before(after), chunk)) {
       // Most of those before it need no check.
       if ((claimedSeq(line.bytes) ?? 0) <= after || checkLine(line.bytes) === undefined) continue;
       bytes += line.bytes.length;
@@ -188,33 +192,50 @@ export function createLedger(options: LedgerOptions): Ledger {
     return entries;
   }
 
+  async function hashOf(seq: number): Promise<string | undefined> {
+    if (seq === head.seq) return head.hash;
+    const start = offsets.before(seq - 1);
+    for await (const line of segments?.linesFrom(start, { chunk: SMALL_CHUNK }) ?? []) {
+      const claimed = claimedSeq(line.bytes) ?? 0;
+      if (claimed === seq && checkLine(line.bytes) !== undefined) return hashLine(line.bytes);
+      if (claimed > seq) break;
+    }
+    return undefined;
+  }
+
   async function verify(): Promise<LedgerCheck> {
-    if (file === undefined) throw failure('verify', new Error('the ledger is not open'));
-    const end = size;
+    if (segments === undefined) throw failure('verify', new Error('the ledger is not open'));
+    const files = segments.files();
     const { seq, hash } = head;
-    const found = await scan(file, end);
+    const scanner = new Scanner();
+    for (const file of files) await scanner.take(file);
+    const found = scanner.finish();
     const { events: count, damage, damageCount } = found;
-    const isWhole = found.goodBytes === end && found.head.seq === seq && found.head.hash === hash;
+    const last = files.at(-1);
+    const isWhole =
+      found.goodBytes === last?.size && found.head.seq === seq && found.head.hash === hash;
     if (isWhole) return { events: count, damage, damageCount };
-    const detail = 'the end is not what was written';
     const cut: LedgerDamage = {
       kind: 'bad_line',
+      file: last?.name ?? '',
       line: count + 1,
       offset: found.goodBytes,
-      detail,
+      detail: 'the end is not what was written',
     };
     return { events: count, damage: [...damage, cut], damageCount: damageCount + 1 };
   }
 
   async function close(): Promise<void> {
     await writing;
-    const closing = file;
-    file = undefined;
+    const closing = segments;
+    segments = undefined;
+    // After a failure nothing is sure but what the next start reads.
+    if (suspect === undefined) await closing?.remember(offsets, { ...head, events });
     await closing?.close();
   }
 
-  const stats = () => ({ events, bytes: size });
-  return { open, append, head: () => head, read, verify, stats, close };
+  const stats = () => ({ events, bytes: segments?.bytes ?? 0 });
+  return { open, append, head: () => head, read, hashOf, verify, stats, close };
 }
 
 const LINE_END = Buffer.from('\n');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { LedgerDamage } from '../../src/core/ledger.js';
 import { encodeLine, hashLine } from '../../src/ledger/line.js';
-import { scan } from '../../src/ledger/scan.js';
+import { Scanner } from '../../src/ledger/scan.js';
 import { ledgerIn, linesIn, note, temporaryFolder } from './helpers.js';
 
 let whole: Buffer;
@@ -39,7 +39,9 @@ describe('a ledger that was cut', () => {
     for (let size = from; size < whole.length; size++) {
       const kept = whole.lastIndexOf(0x0a, size - 1) + 1;
       const count = whole.subarray(0, kept).toString().split('\n').length - 1;
-      const found = await scan(file, size);
+      const scanner = new Scanner();
+      await scanner.take({ name: 'events.jsonl', file, size, base: 0, isSealed: false });
+      const found = scanner.finish();
       expect([found.goodBytes, found.head.seq, found.damageCount]).toEqual([kept, count, 0]);
     }
     await file.close();

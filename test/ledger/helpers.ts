@@ -22,8 +22,12 @@ export function temporaryFolder(): string {
 }
 
 /** Not opened yet; closed after the test. */
-export function ledgerIn(folder: string, io: Partial<LedgerIo> = {}): Ledger {
-  const ledger = createLedger({ folder, io });
+export function ledgerIn(
+  folder: string,
+  io: Partial<LedgerIo> = {},
+  segmentBytes = 64 * 1024 * 1024,
+): Ledger {
+  const ledger = createLedger({ folder, io, segmentBytes });
   open.push(ledger);
   return ledger;
 }

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { checkpointSection } from './checkpoint-section.mjs';
 import { editSection } from './edits.mjs';
 import { foundationSection } from './foundation.mjs';
+import { ledgerSection } from './ledger.mjs';
 import { round } from './numbers.mjs';
 import { machine, writeSection } from './section.mjs';
 import { benchWatch } from './watch.mjs';
@@ -22,6 +23,7 @@ const SECTIONS = {
   },
   checkpoints: { heading: 'Checkpoints', measure: checkpointSection },
   edits: { heading: 'Edits', measure: editSection },
+  ledger: { heading: 'Ledger', measure: ledgerSection },
 };
 
 const { values } = parseArgs({

@@ -141,6 +141,8 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     stop: (reason) => void stop(reason),
   });
 
+  // After the socket is closed, when nobody writes any more.
+  teardown.add('derived', () => workspace.putAside());
   const socket = createSocketServer({
     address: place.address,
     protect: protectSocket,

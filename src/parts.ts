@@ -16,6 +16,7 @@ import { findGit } from './host/git-program.js';
 import { openJsonFile } from './host/json-file.js';
 import type { StatePaths } from './host/state-folder.js';
 import { createJournal } from './journal/journal.js';
+import { createDerivedFiles } from './ledger/derived-files.js';
 import { createLedger } from './ledger/ledger.js';
 import { createBlockFiles } from './ledger/block-files.js';
 import { createPatchFiles } from './ledger/patch-files.js';
@@ -112,6 +113,7 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     patches: createPatchFiles(paths.state),
     semantics,
     blockFiles: createBlockFiles({ ledger: join(paths.state, 'ledger'), edition }),
+    derived: createDerivedFiles(join(paths.state, 'ledger')),
     text: createTextDiff(),
     blobId: hashBytes,
     intent: openJsonFile(join(paths.state, 'intent.json')),

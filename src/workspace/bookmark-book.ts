@@ -1,3 +1,4 @@
+import type { Derived } from '../core/derived.js';
 import type { LedgerEntry } from '../core/ledger.js';
 import type { CommitId } from '../core/model.js';
 
@@ -23,8 +24,23 @@ export interface Bookmark {
 }
 
 /** All bookmarks as the ledger tells them. */
-export class BookmarkBook {
+export class BookmarkBook implements Derived {
+  readonly name = 'bookmarks';
+  readonly form = 1;
   readonly #known = new Map<string, Bookmark>();
+
+  reset(): void {
+    this.#known.clear();
+  }
+
+  save(): unknown[] {
+    return this.list();
+  }
+
+  load(piece: unknown): void {
+    const bookmark = piece as Bookmark;
+    this.#known.set(bookmark.name, bookmark);
+  }
 
   fold({ bookmark: name, id: event, ts: at, ...rest }: LedgerEntry): void {
     const note = rest['bookmarked'] as BookmarkNote | undefined;

@@ -1,4 +1,5 @@
 import type { BlockFiles } from '../core/event-blocks.js';
+import type { DerivedFiles } from '../core/derived.js';
 import type { Journal } from '../core/journal.js';
 import type { Ledger, PatchFiles } from '../core/ledger.js';
 import type { DialogId, EditId, Hash, Path } from '../core/model.js';
@@ -35,6 +36,8 @@ export interface WorkspaceDeps {
   readonly patches: PatchFiles;
   readonly blockFiles: BlockFiles;
   readonly semantics: Semantics;
+  /** Where what is made from the ledger's lines is put aside. */
+  readonly derived: DerivedFiles;
   readonly store: CheckpointStore;
   readonly journal: Journal;
   /** Runs when a journal is found to be lost or damaged. */

@@ -5,6 +5,7 @@ import {
   type DialogFact,
   type DialogState,
 } from '../core/dialogs.js';
+import type { Derived } from '../core/derived.js';
 import { SmithyError } from '../core/errors.js';
 import {
   eventId,
@@ -62,8 +63,9 @@ export interface SavedAt {
 }
 
 /** The commit that is what is on disk after a fact. */
-function savedBy(fact: DialogFact): CommitId | undefined {
-  if (fact.what === 'created') return fact.initial;
+export function savedBy(fact: DialogFact): CommitId | undefined {
+  // What an older program saved says nothing about the files as they are now.
+  if (fact.what === 'created') return fact.earlier === undefined ? fact.initial : undefined;
   if (fact.what === 'saved') return fact.commit;
   return fact.what === 'reset' || fact.what === 'rewound' ? fact.tip : undefined;
 }
@@ -80,8 +82,32 @@ const ACTION_OF: Readonly<Record<DialogFact['what'], ActionType>> = {
   moved: 'restore',
 };
 
+/** What is put aside: one of these each. */
+type SavedPiece =
+  | { readonly dialog: DialogState }
+  | { readonly skipped: readonly [string, readonly string[]] }
+  | { readonly saves: readonly SavedAt[] }
+  | { readonly made: readonly [DialogId, readonly Made[]] }
+  | {
+      readonly current: DialogId | null;
+      readonly isNewestGone: boolean;
+      readonly everKnown: readonly string[];
+      readonly lastSeq: readonly (readonly [DialogId, number])[];
+      readonly movedAt: readonly (readonly [DialogId, number])[];
+    };
+
+const PART = 500;
+
+function inParts<T>(all: readonly T[]): T[][] {
+  const parts: T[][] = [];
+  for (let at = 0; at < all.length; at += PART) parts.push(all.slice(at, at + PART));
+  return parts;
+}
+
 /** All dialogs as the ledger tells them. What is recorded here has happened. */
-export class DialogBook {
+export class DialogBook implements Derived {
+  readonly name = 'dialogs';
+  readonly form = 1;
   readonly #deps: BookDeps;
   readonly #dialogs = new Map<DialogId, DialogState>();
   /** Paths a checkpoint could not take in, by commit; few have any. */
@@ -182,6 +208,41 @@ export class DialogBook {
     this.#isNewestGone = false;
   }
 
+  save(): unknown[] {
+    const pieces: SavedPiece[] = [
+      {
+        ...{ current: this.#current, isNewestGone: this.#isNewestGone },
+        everKnown: [...this.#everKnown],
+        lastSeq: [...this.#lastSeq],
+        movedAt: [...this.#movedAt],
+      },
+    ];
+    for (const dialog of this.#dialogs.values()) pieces.push({ dialog });
+    for (const skipped of this.#skipped) pieces.push({ skipped });
+    for (const [id, all] of this.#made) {
+      for (const part of inParts(all)) pieces.push({ made: [id, part] });
+    }
+    for (const saves of inParts(this.#saves)) pieces.push({ saves });
+    return pieces;
+  }
+
+  load(given: unknown): void {
+    const piece = given as SavedPiece;
+    if ('dialog' in piece) this.#dialogs.set(piece.dialog.id, piece.dialog);
+    else if ('skipped' in piece) this.#skipped.set(...piece.skipped);
+    else if ('saves' in piece) this.#saves.push(...piece.saves);
+    else if ('made' in piece) {
+      const [id, part] = piece.made;
+      this.#made.set(id, [...this.made(id), ...part]);
+    } else {
+      this.#current = piece.current;
+      this.#isNewestGone = piece.isNewestGone;
+      for (const id of piece.everKnown) this.#everKnown.add(id);
+      for (const [id, seq] of piece.lastSeq) this.#lastSeq.set(id, seq);
+      for (const [id, seq] of piece.movedAt) this.#movedAt.set(id, seq);
+    }
+  }
+
   /** All of them on the disk in one go, then in memory; `also` are lines of other kinds. */
   async record(
     dialog: DialogId,
@@ -216,9 +277,7 @@ export class DialogBook {
 
   #foldFact(id: DialogId, entry: LedgerEntry, fact: DialogFact): void {
     this.#lastSeq.set(id, entry.seq);
-    // What an older program saved says nothing about the files as they are now.
-    const isOld = fact.what === 'created' && fact.earlier !== undefined;
-    const onDisk = isOld ? undefined : savedBy(fact);
+    const onDisk = savedBy(fact);
     if (onDisk !== undefined) {
       this.#saves.push({ dialog: id, seq: entry.seq, commit: onDisk });
       this.#isNewestGone = false;

@@ -1,3 +1,4 @@
+import type { Derived } from '../core/derived.js';
 import type { EditFacts } from '../core/edits.js';
 import { SmithyError } from '../core/errors.js';
 import type { Ledger, LedgerEntry, NewEvent } from '../core/ledger.js';
@@ -61,7 +62,9 @@ const MOST_REMEMBERED = 1_000;
 const SETTLE_MS = 24 * 60 * 60 * 1_000;
 
 /** All edits as the ledger tells them. */
-export class EditBook {
+export class EditBook implements Derived {
+  readonly name = 'edits';
+  readonly form = 1;
   readonly #deps: EditBookDeps;
   readonly #records = new Map<EditId, EditRecord>();
   readonly #requests = new Map<string, EditId>();
@@ -77,6 +80,22 @@ export class EditBook {
     for (const entry of entries) this.fold(entry);
     this.#deps.told(entries, more);
     return entries;
+  }
+
+  reset(): void {
+    for (const known of [this.#records, this.#requests, this.#openProjects]) known.clear();
+  }
+
+  save(): unknown[] {
+    return [...this.#records.values()].map(toSaved);
+  }
+
+  load(piece: unknown): void {
+    const record = fromSaved(piece as ReturnType<typeof toSaved>);
+    const { facts, end } = record;
+    this.#records.set(facts.id, record);
+    if (facts.scope === 'project' && end === undefined) this.#openProjects.add(record);
+    if (facts.requestId !== null) this.#requests.set(facts.requestId, facts.id);
   }
 
   fold(entry: LedgerEntry): void {
@@ -132,8 +151,8 @@ export class EditBook {
     }
   }
 
-  #canBeSettled({ end, endedAt }: EditRecord): boolean {
-    return end === 'incomplete' && this.#deps.clock.now() - endedAt < SETTLE_MS;
+  #canBeSettled({ end, endedAt }: EditRecord, now = this.#deps.clock.now()): boolean {
+    return end === 'incomplete' && now - endedAt < SETTLE_MS;
   }
 
   #note(note: EditNote, { seq, ts, changes }: LedgerEntry): void {
@@ -153,7 +172,7 @@ export class EditBook {
       for (const path of record.before.keys()) touched.delete(path);
     }
     record.endedAt = Date.parse(ts);
-    this.#trim();
+    this.#trim(record.endedAt);
   }
 
   #started(note: EditNote & { readonly what: 'started' }): void {
@@ -171,13 +190,26 @@ export class EditBook {
     if (facts.requestId !== null) this.#requests.set(facts.requestId, id);
   }
 
-  #trim(): void {
+  /** By the time of the line and not by the clock: read again it leads to the same. */
+  #trim(now: number): void {
     if (this.#records.size <= MOST_REMEMBERED) return;
     for (const [id, record] of this.#records) {
       if (this.#records.size <= MOST_REMEMBERED) return;
-      if (record.end === undefined || this.#canBeSettled(record)) continue;
+      if (record.end === undefined || this.#canBeSettled(record, now)) continue;
       this.#records.delete(id);
       if (record.facts.requestId !== null) this.#requests.delete(record.facts.requestId);
     }
   }
+}
+
+/** The copy of a record: it goes on changing. */
+function toSaved({ facts, newFolders, before, begun, touched, ...rest }: EditRecord) {
+  const states = { before: [...before], begun: [...begun], touched: [...touched] };
+  const { lines, end = null, endedAt } = rest;
+  return { facts, newFolders, ...states, lines: [...lines], end, endedAt };
+}
+
+function fromSaved({ before, begun, touched, ...saved }: ReturnType<typeof toSaved>): EditRecord {
+  const states = { before: new Map(before), begun: new Map(begun), touched: new Map(touched) };
+  return { ...saved, ...states, end: saved.end ?? undefined };
 }

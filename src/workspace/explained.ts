@@ -1,35 +1,46 @@
-import type { Ledger, LedgerEntry } from '../core/ledger.js';
+import type { Derived } from '../core/derived.js';
+import type { DialogFact } from '../core/dialogs.js';
+import type { LedgerEntry } from '../core/ledger.js';
 import type { Hash, Path } from '../core/model.js';
 import type { FileMode, FileState } from '../core/watching.js';
-import type { Claims, KnownAt } from './claims.js';
-import type { DialogBook } from './dialog-book.js';
-import { replay } from './replay.js';
-import type { Saving } from './saving.js';
+import type { KnownAt } from './claims.js';
+import { savedBy } from './dialog-book.js';
+
+const PART = 200;
 
 /**
- * The known state as it was when the daemon ended: the last checkpoint holds what could be
- * explained then, and the lines after it say what was explained since. Without a checkpoint it is
- * what the daemon saw first.
+ * What the lines since the last checkpoint made known, with that one's own, which tells what was in
+ * the hands of edits. The checkpoint holds all that could be explained before.
  */
-export async function explainedSince(deps: {
-  readonly ledger: Pick<Ledger, 'read'>;
-  readonly book: DialogBook;
-  readonly saving: Saving;
-  readonly claims: Claims;
-}): Promise<void> {
-  const { ledger, book, saving, claims } = deps;
-  const last = book.lastSaved;
-  if (last === undefined) return;
-  const later = new Map<Path, FileState | null>();
-  await replay(
-    ledger,
-    (entry) => {
-      for (const [path, state] of explainedBy(entry)) later.set(path, state);
-    },
-    // With its own line, which tells what was in the hands of edits.
-    last.seq - 1,
-  );
-  claims.restart(await saving.pending(book.get(last.dialog)), later);
+export class ExplainedSince implements Derived {
+  readonly name = 'explained';
+  readonly form = 1;
+  readonly #states = new Map<Path, FileState | null>();
+
+  get states(): ReadonlyMap<Path, FileState | null> {
+    return this.#states;
+  }
+
+  reset(): void {
+    this.#states.clear();
+  }
+
+  fold(entry: LedgerEntry): void {
+    const fact = entry['fact'] as DialogFact | undefined;
+    if (fact !== undefined && savedBy(fact) !== undefined) this.#states.clear();
+    for (const [path, state] of explainedBy(entry)) this.#states.set(path, state);
+  }
+
+  save(): unknown[] {
+    const all = [...this.#states];
+    const parts: KnownAt[][] = [];
+    for (let at = 0; at < all.length; at += PART) parts.push(all.slice(at, at + PART));
+    return parts;
+  }
+
+  load(piece: unknown): void {
+    for (const [path, state] of piece as readonly KnownAt[]) this.#states.set(path, state);
+  }
 }
 
 /** What a line makes known: its changes, unless they were only noted, and what it says outright. */

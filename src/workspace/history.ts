@@ -19,7 +19,8 @@ import { EditBook } from './edit-book.js';
 import { EditEnds } from './edit-ends.js';
 import { Edits } from './edits.js';
 import { Examination } from './examination.js';
-import { explainedSince } from './explained.js';
+import { DerivedState } from './derived-state.js';
+import { ExplainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
 import { Goals } from './goals.js';
 import { createMending } from './mending.js';
@@ -31,7 +32,6 @@ import { Present } from './present.js';
 import { Projection } from './projection.js';
 import { recover } from './recovery.js';
 import { Remarks } from './remarks.js';
-import { replay } from './replay.js';
 import { Restores } from './restores.js';
 import { Rewinds } from './rewinds.js';
 import { Saving } from './saving.js';
@@ -50,8 +50,11 @@ const DAEMON_ENDED = 'the daemon ended';
 /** Everything about saving, editing and going back, put together. */
 export function createHistory(given: WorkspaceDeps) {
   const timeline = new Timeline(given.ledger);
+  const explained = new ExplainedSince();
   const append: Ledger['append'] = async (events) => {
     const entries = await timeline.append(events);
+    for (const entry of entries) explained.fold(entry);
+    derived.wake();
     patches.follower.wake();
     blocks.follower.wake();
     return entries;
@@ -71,7 +74,11 @@ export function createHistory(given: WorkspaceDeps) {
   const claims = new Claims(watcher, config);
   const told = deps.events.tell;
   const editBook = new EditBook({ ledger, clock, told });
-  const projection = new Projection({ ...deps, diffOf: (entry) => accounts.diffOf(entry) });
+  const projection = new Projection({
+    ...deps,
+    timeline,
+    diffOf: (entry) => accounts.diffOf(entry),
+  });
   const book = new DialogBook({
     ledger,
     clock,
@@ -154,6 +161,17 @@ export function createHistory(given: WorkspaceDeps) {
       return dialog === undefined ? [] : (await saving.pending(dialog)).map(({ path }) => path);
     },
   });
+  const derived = new DerivedState({
+    ...deps,
+    ...{ turns, index: timeline.index, version: identity.version },
+    files: deps.derived,
+    all: [timeline, book, editBook, milestones, bookmarkBook, explained],
+    progress: (percent) => {
+      unread = `what was saved is still being read: ${percent} %`;
+      deps.events.publish({ type: 'progress', what: 'history', step: 'ledger', percent });
+    },
+    tell,
+  });
   const mended = createMending({ unrecorded, saving, restores, log })(turns);
 
   /** Edits that were open when the daemon ended: theirs is what changed while they were. */
@@ -193,18 +211,22 @@ export function createHistory(given: WorkspaceDeps) {
     return stay;
   }
 
+  function tell(sentence: string): void {
+    if (recovered.length < MOST_TOLD) recovered.push(sentence);
+  }
+
+  /** The last checkpoint holds what could be explained then; without one it is what was seen first. */
+  async function explainedThen(): Promise<void> {
+    const last = book.lastSaved;
+    if (last === undefined) return;
+    claims.restart(await saving.pending(book.get(last.dialog)), explained.states);
+  }
+
   let isRead = false;
   /** May have to be done again: a full disk keeps it from its end. */
   async function open(): Promise<void> {
     if (!isRead) {
-      book.reset();
-      await replay(ledger, (entry) => {
-        timeline.fold(entry);
-        book.fold(entry);
-        editBook.fold(entry);
-        milestones.fold(entry);
-        bookmarkBook.fold(entry);
-      });
+      await derived.open();
       isRead = true;
     }
     await watcher.settle();
@@ -215,9 +237,9 @@ export function createHistory(given: WorkspaceDeps) {
       ...{ book, restores, sessions, rewinds, log },
       // What it moves is to stay, with or without a line.
       store: deps.store,
-      tell: (sentence) => recovered.length < MOST_TOLD && recovered.push(sentence),
+      tell,
     });
-    await explainedSince({ ledger, book, saving, claims });
+    await explainedThen();
     const left = reopenEdits();
     projection.writeIndex(book);
     await projection.catchUp(book);
@@ -274,6 +296,9 @@ export function createHistory(given: WorkspaceDeps) {
 
     /** Reads the ledger and mends what a crash left. Verbs may be called when it is done. */
     open: (): Promise<void> => queue.open(opening),
+
+    /** Once nobody calls any more. */
+    putAside: (): Promise<void> => derived.close(),
 
     close: async (): Promise<void> => {
       edits.close();

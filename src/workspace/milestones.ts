@@ -1,3 +1,4 @@
+import type { Derived } from '../core/derived.js';
 import type { Span } from '../core/edits.js';
 import { eventNotFound, SmithyError } from '../core/errors.js';
 import { toResults } from '../core/file-results.js';
@@ -38,12 +39,27 @@ export interface MilestoneDeps extends EditDeps {
 }
 
 /** Chapters of the work: what a few edits together came to. */
-export class Milestones {
+export class Milestones implements Derived {
+  readonly name = 'milestones';
+  readonly form = 1;
   readonly #deps: MilestoneDeps;
   readonly #known = new Map<string, Milestone>();
 
   constructor(deps: MilestoneDeps) {
     this.#deps = deps;
+  }
+
+  reset(): void {
+    this.#known.clear();
+  }
+
+  save(): unknown[] {
+    return [...this.#known.values()];
+  }
+
+  load(piece: unknown): void {
+    const milestone = piece as Milestone;
+    this.#known.set(milestone.id, milestone);
   }
 
   fold(entry: LedgerEntry): void {

@@ -14,7 +14,7 @@ export interface PatchDeps extends FollowerDeps {
 /** A patch is to be read; what is beyond it is named in its first lines. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** How far back a start looks for patches that were not written any more. */
-const MOST_LOOKED_BACK = 10_000;
+const MOST_LOOKED_BACK = 1_000;
 
 /** A patch beside each line that tells of changes. */
 export class Patches {

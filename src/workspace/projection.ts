@@ -6,15 +6,16 @@ import {
   type DialogState,
 } from '../core/dialogs.js';
 import type { Journal, JournalFacts } from '../core/journal.js';
-import type { Ledger, LedgerEntry } from '../core/ledger.js';
+import type { LedgerEntry } from '../core/ledger.js';
 import type { DialogId } from '../core/model.js';
 import type { Clock, Log, SmallFile } from '../core/ports.js';
 import type { Account } from './accounts.js';
 import type { DialogBook, Told } from './dialog-book.js';
 import { toIndexEntry } from './dialogs.js';
+import type { Timeline } from './timeline.js';
 
 export interface ProjectionDeps {
-  readonly ledger: Ledger;
+  readonly timeline: Timeline;
   readonly journal: Journal;
   /** `dialogs/index.json`. */
   readonly index: SmallFile;
@@ -26,7 +27,7 @@ export interface ProjectionDeps {
   readonly diffOf: (entry: LedgerEntry) => Promise<string | null>;
 }
 
-const PAGE = 5_000;
+const PAGE = 500;
 /** `updated_at` may lag this much behind in the file; a checkpoint must not wait for it. */
 const INDEX_MS = 1_000;
 
@@ -131,9 +132,11 @@ export class Projection {
   async facts(dialog: DialogId): Promise<JournalFacts[]> {
     const facts: JournalFacts[] = [];
     let state: DialogState | undefined;
-    for (let after = 0; ;) {
-      const entries = await this.#deps.ledger.read({ after, limit: PAGE });
-      for (const entry of entries.filter(({ dialog_id: id }) => id === dialog)) {
+    const { timeline } = this.#deps;
+    const oldestFirst = timeline.index.find({ dialog, limit: Infinity }).reverse();
+    for (let at = 0; at < oldestFirst.length; at += PAGE) {
+      const some = oldestFirst.slice(at, at + PAGE).reverse();
+      for (const entry of (await timeline.entries(some)).reverse()) {
         if (state !== undefined && isFileEdit(entry)) {
           const fileEdits = [fileEditOf(state, entry, await this.#deps.diffOf(entry))];
           facts.push({ seq: entry.seq, at: entry.ts, fileEdits });
@@ -145,10 +148,8 @@ export class Projection {
         state = applyFact(state, entry.ts, fact);
         facts.push(factsOf(state, entry));
       }
-      const last = entries.at(-1);
-      if (last === undefined) return facts;
-      after = last.seq;
     }
+    return facts;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Derived } from '../core/derived.js';
 import { EventIndex } from '../core/event-index.js';
 import { eventId, type Ledger, type LedgerEntry, type NewEvent } from '../core/ledger.js';
 import type { EditNote } from './edit-book.js';
@@ -8,7 +9,10 @@ const NEAR = 8;
 const AT_ONCE = 8;
 
 /** The ledger as the verbs use it: every new line knows what it follows from and can be found again. */
-export class Timeline {
+export class Timeline implements Derived {
+  readonly name = 'timeline';
+  readonly form = 1;
+  /** Put aside on its own: it is large and only grows. */
   readonly index = new EventIndex();
   readonly #ledger: Ledger;
   readonly #lastOf = new Map<string | null, number>();
@@ -23,6 +27,24 @@ export class Timeline {
     const entries = await this.#ledger.append(events.map((event) => this.#withParent(event)));
     for (const entry of entries) this.fold(entry);
     return entries;
+  }
+
+  reset(): void {
+    this.#lastOf.clear();
+    this.#openedAt.clear();
+  }
+
+  save(): unknown[] {
+    return [{ lastOf: [...this.#lastOf], openedAt: [...this.#openedAt] }];
+  }
+
+  load(piece: unknown): void {
+    const { lastOf, openedAt } = piece as {
+      readonly lastOf: readonly [string | null, number][];
+      readonly openedAt: readonly [string, number][];
+    };
+    for (const [dialog, seq] of lastOf) this.#lastOf.set(dialog, seq);
+    for (const [edit, seq] of openedAt) this.#openedAt.set(edit, seq);
   }
 
   fold(entry: LedgerEntry): void {

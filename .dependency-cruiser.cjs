@@ -2,7 +2,17 @@
  * Who may import whom. One row per folder of src/; the reasons are in ARCHITECTURE.md.
  * A row to add when a folder is added, nothing else.
  */
-const ADAPTERS = ['host', 'watch', 'git', 'ledger', 'journal', 'files', 'diff', 'semantics'];
+const ADAPTERS = [
+  'host',
+  'watch',
+  'git',
+  'ledger',
+  'journal',
+  'files',
+  'diff',
+  'semantics',
+  'archive',
+];
 const ALLOW = {
   core: [],
   ...Object.fromEntries(ADAPTERS.map((adapter) => [adapter, ['core']])),

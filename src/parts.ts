@@ -7,12 +7,14 @@ import type { DialogId, EditId, Hash, Path } from './core/model.js';
 import { literalPattern } from './core/path-match.js';
 import type { Log } from './core/ports.js';
 import { ulid } from './core/ulid.js';
+import { sha256 } from './archive/digest.js';
 import { createTextDiff } from './diff/text-diff.js';
 import { hashBytes } from './files/look.js';
 import { createTreeWriter } from './files/tree-writer.js';
 import { createStore } from './git/store.js';
 import { systemClock } from './host/clock.js';
 import { findGit } from './host/git-program.js';
+import { machineFacts } from './host/machine.js';
 import { openJsonFile } from './host/json-file.js';
 import type { StatePaths } from './host/state-folder.js';
 import { createJournal } from './journal/journal.js';
@@ -119,6 +121,8 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     intent: openJsonFile(join(paths.state, 'intent.json')),
     fileCheckpoints,
     bookmarkFile: openJsonFile(join(paths.state, 'ledger', 'bookmarks.json')),
+    machine: machineFacts(),
+    sha256,
     index: openJsonFile(join(paths.state, 'dialogs', 'index.json')),
     oldIndex: openJsonFile(join(paths.state, 'old-dialogs', 'index.json')),
     metadata: (dialog: DialogId) =>

@@ -9,6 +9,7 @@ import * as edits from './methods/edits.js';
 import * as files from './methods/files.js';
 import * as known from './methods/known-history.js';
 import * as ledger from './methods/ledger.js';
+import * as snapshots from './methods/snapshots.js';
 import * as unknown from './methods/unknown.js';
 
 /** Every method there is. Adding one is a row in `methods/` and a word here. */
@@ -54,6 +55,9 @@ const ROWS = [
   bookmarks.rewind,
   bookmarks.note,
   bookmarks.recordEval,
+  snapshots.snapshotSave,
+  snapshots.snapshotList,
+  snapshots.snapshotShow,
   daemon.getConfig,
   daemon.updateConfig,
   daemon.getMetrics,

@@ -94,6 +94,20 @@ function renderBookmarks({ details }: Answer<'bookmark_list'>, look: Look): stri
   return `${columns(rows)}\n`;
 }
 
+function renderSnapshot({ id, name, files }: Answer<'snapshot_save'>): string {
+  return `Saved ${files} files as ${id}${name === null ? '' : ` (${printable(name)})`}.\n`;
+}
+
+function renderSnapshots({ snapshots }: Answer<'snapshot_list'>, look: Look): string {
+  if (snapshots.length === 0) return 'No snapshots yet; `smithyd snapshot save` makes one.\n';
+  const rows = snapshots.map(({ id, ts, base_event_id: base, reason, files, name }) => {
+    const age = ago(look.now - Date.parse(ts)).padStart(12);
+    const cells = [id, age, base, reason.padEnd(8), `${files} files`, printable(name ?? '')];
+    return cells.join('  ').trimEnd();
+  });
+  return `${rows.join('\n')}\n`;
+}
+
 /** Checkpoints are long; events and snapshots are as short as they can be. */
 function shortId(id: string): string {
   return /^[0-9a-f]{40}$/u.test(id) ? id.slice(0, 8) : id;
@@ -194,5 +208,7 @@ export const HISTORY_RENDERERS = {
     `Removed ${printable(name)}, which was ${shortId(id)}.\n`,
   bookmark_list: renderBookmarks,
   rewind: renderRewind,
+  snapshot_save: renderSnapshot,
+  snapshot_list: renderSnapshots,
   note: ({ event }: Answer<'note'>) => `Noted as ${event}.\n`,
 } as const;

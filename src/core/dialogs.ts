@@ -9,6 +9,7 @@ export type CheckpointKind =
   | 'session_start'
   | 'restore'
   | 'rewind'
+  | 'snapshot'
   | 'auto_save';
 
 export interface SessionState {

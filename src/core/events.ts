@@ -23,6 +23,7 @@ export const EVENT_TYPES = [
   'bookmark',
   'note',
   'eval',
+  'snapshot',
 ] as const;
 
 export const EventType = z.enum(EVENT_TYPES);

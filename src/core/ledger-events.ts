@@ -2,6 +2,7 @@ import type { DialogFact } from './dialogs.js';
 import type { EditFacts } from './edits.js';
 import type { PublishedEvent } from './events.js';
 import type { LedgerEntry } from './ledger.js';
+import type { SnapshotNote } from './snapshots.js';
 
 /**
  * What a ledger line tells subscribers; undefined for lines that are nobody's news. The same when
@@ -76,13 +77,18 @@ function describe(fact: DialogFact, entry: LedgerEntry): PublishedEvent | undefi
   }
 }
 
-/** Bookmarks, remarks and evaluations: they belong to the project, with or without a dialog. */
+/** Bookmarks, snapshots, remarks and evaluations: they belong to the project, with or without a dialog. */
 function besidesDialogs(entry: LedgerEntry): PublishedEvent | undefined {
   const { id: event, dialog_id, files, rationale } = entry;
   const bookmarked = entry['bookmarked'] as { what: string; id: string } | undefined;
   if (bookmarked !== undefined) {
     const { what, id } = bookmarked;
     return { type: 'bookmark', what, name: entry.bookmark, id, event, dialog_id };
+  }
+  const snapshot = entry['snapshot'] as SnapshotNote | undefined;
+  if (snapshot !== undefined) {
+    const { name, reason, commit: commit_id } = snapshot;
+    return { type: 'snapshot', id: entry.snapshot_ref, name, reason, commit_id, event, dialog_id };
   }
   if (entry['remark'] === true) {
     return { type: 'note', text: rationale, files, event, dialog_id };

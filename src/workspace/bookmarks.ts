@@ -7,6 +7,7 @@ import { nearest } from '../core/nearest.js';
 import type { Clock, Log, SmallFile } from '../core/ports.js';
 import type { Queue } from '../core/queue.js';
 import { resolveId } from '../core/resolve-id.js';
+import { readSnapshotId } from '../core/snapshots.js';
 import { KEPT, type BranchUpdate, type CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
 import { placeOf } from './adoption.js';
@@ -18,10 +19,12 @@ import type { EditBook } from './edit-book.js';
 import type { Goals } from './goals.js';
 import type { Places, SavedPlace } from './places.js';
 import { settled } from './settled.js';
+import type { SnapshotBook } from './snapshot-book.js';
 import type { Unrecorded } from './unrecorded.js';
 
 export interface BookmarkDeps {
   readonly bookmarks: BookmarkBook;
+  readonly snapshots: SnapshotBook;
   readonly book: DialogBook;
   readonly dialogs: Dialogs;
   readonly checkpoints: Checkpoints;
@@ -42,6 +45,7 @@ export interface BookmarkDeps {
 export interface BookmarkRequest {
   readonly name: string;
   readonly event?: string | undefined;
+  readonly snapshot?: string | undefined;
   readonly checkpoint?: string | undefined;
   readonly dialog?: string | undefined;
 }
@@ -124,6 +128,7 @@ export class Bookmarks {
       action_type: 'checkpoint',
       ...(dialog === undefined ? {} : placeOf(dialog)),
       bookmark: name,
+      ...(readSnapshotId(note.id) === undefined ? {} : { snapshot_ref: note.id }),
       message: `${note.what === 'added' ? 'Bookmark' : 'Removed bookmark'} ${name}: ${note.id}`,
       bookmarked: note,
     };
@@ -138,13 +143,17 @@ export class Bookmarks {
   /** What is asked for; without a word the project as it is now. */
   async #target(
     dialog: DialogState,
-    { name, event, checkpoint }: BookmarkRequest,
+    { name, event, snapshot, checkpoint }: BookmarkRequest,
   ): Promise<Target> {
     const { places, checkpoints, book } = this.#deps;
     if (event !== undefined) {
       const place = places.atEvent(event);
       const seq = place.kind === 'event' ? place.seq : (place.asOf ?? 0);
       return { id: eventId(seq), place };
+    }
+    if (snapshot !== undefined) {
+      const { id } = this.#deps.snapshots.require(snapshot);
+      return { id, place: places.atSnapshot(id) };
     }
     if (checkpoint !== undefined) return this.#checkpoint(checkpoint);
     const message = `Bookmark ${name}`;
@@ -225,8 +234,8 @@ function toMap(all: readonly Bookmark[]): Record<string, string> {
   return Object.fromEntries(all.map(({ name, id }) => [name, id]));
 }
 
-function requireOneTarget({ event, checkpoint }: BookmarkRequest): void {
-  if ([event, checkpoint].filter((one) => one !== undefined).length < 2) return;
+function requireOneTarget({ event, snapshot, checkpoint }: BookmarkRequest): void {
+  if ([event, snapshot, checkpoint].filter((one) => one !== undefined).length < 2) return;
   throw new SmithyError('INVALID_PARAMS', 'A bookmark names one thing.', {
     hint: 'Give an event, a snapshot or a checkpoint; none of them means the project as it is now.',
     data: { issues: [{ path: 'checkpoint', message: 'more than one target' }] },

@@ -5,7 +5,7 @@ import type { Ledger, PatchFiles } from '../core/ledger.js';
 import type { DialogId, EditId, Hash, Path } from '../core/model.js';
 import type { Clock, Diagnostics, Log, SmallFile } from '../core/ports.js';
 import type { Semantics } from '../core/semantics.js';
-import type { CheckpointStore } from '../core/store.js';
+import type { CheckpointStore, Content } from '../core/store.js';
 import type { TextDiff } from '../core/text-diff.js';
 import type { TreeWriter } from '../core/tree-writer.js';
 import type { Watcher } from '../core/watching.js';
@@ -51,6 +51,9 @@ export interface WorkspaceDeps {
   readonly fileCheckpoints: SmallFile;
   /** `ledger/bookmarks.json`. */
   readonly bookmarkFile: SmallFile;
+  /** What is known of the machine, for manifests. */
+  readonly machine: Readonly<Record<string, string>>;
+  readonly sha256: (content: Content) => Promise<string>;
   /** The index as an older program left it. */
   readonly oldIndex: SmallFile;
   readonly metadata: (dialog: DialogId) => SmallFile;

@@ -37,6 +37,9 @@ import { Rewinds } from './rewinds.js';
 import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
 import { Showing } from './showing.js';
+import { SnapshotBook } from './snapshot-book.js';
+import { SnapshotWatch } from './snapshot-watch.js';
+import { Snapshots } from './snapshots.js';
 import { Timeline } from './timeline.js';
 import { createTidying } from './tidying.js';
 import { Unknown } from './unknown.js';
@@ -57,6 +60,8 @@ export function createHistory(given: WorkspaceDeps) {
     derived.wake();
     patches.follower.wake();
     blocks.follower.wake();
+    for (const entry of entries) snapshotWatch.fold(entry);
+    snapshotWatch.wake();
     return entries;
   };
   const ledger: Ledger = { ...given.ledger, append };
@@ -69,8 +74,9 @@ export function createHistory(given: WorkspaceDeps) {
   const contents = new Contents(store, deps.files);
   const tidy = createTidying(store, log);
   const accounts = new Accounts({ contents, store, text: deps.text, tidy });
-  const patches = new Patches({ ...deps, accounts });
   const blocks = new Blocks({ ...deps, accounts, contents });
+  const patched = (bytes: number) => snapshotWatch.patched(bytes);
+  const patches = new Patches({ ...deps, accounts, patched });
   const claims = new Claims(watcher, config);
   const told = deps.events.tell;
   const editBook = new EditBook({ ledger, clock, told });
@@ -100,7 +106,11 @@ export function createHistory(given: WorkspaceDeps) {
   const turns = createQueue();
   // The verbs are made with the queue that mends after them, so it comes to be in two steps.
   const queue: Queue = { ...turns, run: (turn) => mended.run(turn) };
-  const skippedAt = (commit: string) => book.skippedAt(commit);
+  const snapshotBook = new SnapshotBook();
+  const skippedAt = (commit: string) => [
+    ...book.skippedAt(commit),
+    ...snapshotBook.skippedAt(commit),
+  ];
   const shared = {
     ...deps,
     ...{ store, root: identity.root, config, contents, accounts, claims, editBook },
@@ -115,7 +125,9 @@ export function createHistory(given: WorkspaceDeps) {
   });
   const chronicle = new Chronicle({ ...shared, blocks });
   const bookmarkBook = new BookmarkBook();
-  const places = new Places({ ...shared, bookmarks: bookmarkBook, chronicle });
+  const places = new Places({
+    ...{ ...shared, bookmarks: bookmarkBook, snapshots: snapshotBook, chronicle },
+  });
   const goals = new Goals({ ...shared, places });
   const diffs = new Diffs({ ...shared, dialogs, places });
   const showing = new Showing({ ...shared, dialogs, places });
@@ -149,7 +161,11 @@ export function createHistory(given: WorkspaceDeps) {
   const moving = { ...shared, dialogs, checkpoints, places, goals, unrecorded };
   const rewinds = new Rewinds({ ...moving, restores });
   const { version } = identity;
-  const bookmarks = new Bookmarks({ ...moving, bookmarks: bookmarkBook, version });
+  const books = { bookmarks: bookmarkBook, snapshots: snapshotBook };
+  const bookmarks = new Bookmarks({ ...moving, ...books, version });
+  const snapshots = new Snapshots({ ...moving, ...books, version });
+  const rhythm = () => config().snapshots;
+  const snapshotWatch = new SnapshotWatch({ ...shared, snapshots, rhythm });
   const remarks = new Remarks({ ...shared, version });
   const blame = new Blame(shared);
   const milestones = new Milestones({ ...shared, version });
@@ -165,7 +181,10 @@ export function createHistory(given: WorkspaceDeps) {
     ...deps,
     ...{ turns, index: timeline.index, version: identity.version },
     files: deps.derived,
-    all: [timeline, book, editBook, milestones, bookmarkBook, explained],
+    all: [
+      ...[timeline, book, editBook, milestones, bookmarkBook, explained],
+      ...[snapshotBook, snapshotWatch],
+    ],
     progress: (percent) => {
       unread = `what was saved is still being read: ${percent} %`;
       deps.events.publish({ type: 'progress', what: 'history', step: 'ledger', percent });
@@ -246,6 +265,7 @@ export function createHistory(given: WorkspaceDeps) {
     void leaveLater(await leaveEdits(left));
     patches.follower.open();
     blocks.follower.open();
+    snapshotWatch.open();
   }
 
   async function opening(): Promise<void> {
@@ -289,6 +309,7 @@ export function createHistory(given: WorkspaceDeps) {
       bookmarks,
       rewinds,
       remarks,
+      snapshots,
     },
 
     /** What an older program left and could not be taken over, one sentence each. */
@@ -302,6 +323,7 @@ export function createHistory(given: WorkspaceDeps) {
 
     close: async (): Promise<void> => {
       edits.close();
+      snapshotWatch.close();
       projection.writeIndex(book);
       await patches.follower.close();
       await blocks.close();

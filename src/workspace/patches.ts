@@ -9,6 +9,8 @@ export interface PatchDeps extends FollowerDeps {
   readonly ledger: Pick<Ledger, 'head' | 'read'>;
   readonly accounts: Pick<Accounts, 'compareKept'>;
   readonly patches: PatchFiles;
+  /** How many bytes the patch of a line has. */
+  readonly patched: (bytes: number) => void;
 }
 
 /** A patch is to be read; what is beyond it is named in its first lines. */
@@ -30,7 +32,10 @@ export class Patches {
       longestMs: 5_000,
       reached: () => this.#lastWritten(),
       take: async (entry) => {
-        if (entry.diff_path !== null) await deps.patches.write(entry.id, await this.patchOf(entry));
+        if (entry.diff_path === null) return true;
+        const bytes = await this.patchOf(entry);
+        await deps.patches.write(entry.id, bytes);
+        deps.patched(bytes.length);
         return true;
       },
     });

@@ -3,6 +3,7 @@ import { toResults } from '../core/file-results.js';
 import { eventId, readEventId, type Ledger } from '../core/ledger.js';
 import type { CommitId, Path } from '../core/model.js';
 import { resolveId } from '../core/resolve-id.js';
+import { readSnapshotId } from '../core/snapshots.js';
 import type { CheckpointStore, TreeChange } from '../core/store.js';
 import { sameState, type FileState, type Watcher } from '../core/watching.js';
 import type { BookmarkBook } from './bookmark-book.js';
@@ -11,6 +12,7 @@ import { stateOf, type KnownAt } from './claims.js';
 import type { DialogBook, SavedAt } from './dialog-book.js';
 import { explainedBy } from './explained.js';
 import { replay } from './replay.js';
+import type { SnapshotBook } from './snapshot-book.js';
 import type { Timeline } from './timeline.js';
 
 /** A state of the whole project that can be named. */
@@ -25,6 +27,7 @@ export type SavedPlace =
 export interface PlaceDeps {
   readonly book: DialogBook;
   readonly bookmarks: BookmarkBook;
+  readonly snapshots: SnapshotBook;
   readonly chronicle: Chronicle;
   readonly timeline: Timeline;
   readonly ledger: Pick<Ledger, 'read'>;
@@ -53,16 +56,17 @@ export class Places {
   }
 
   /**
-   * One that cannot change any more: a bookmark, an event, a checkpoint of this dialog or one that
-   * is bookmarked.
+   * One that cannot change any more: a bookmark, an event, a snapshot, a checkpoint of this dialog
+   * or one that is bookmarked.
    *
-   * @throws SmithyError EVENT_NOT_FOUND, CHECKPOINT_NOT_FOUND, AMBIGUOUS_ID
+   * @throws SmithyError EVENT_NOT_FOUND, SNAPSHOT_NOT_FOUND, CHECKPOINT_NOT_FOUND, AMBIGUOUS_ID
    */
   saved(dialog: DialogState, given: string): SavedPlace {
     const { bookmarks, book } = this.#deps;
     const marked = bookmarks.get(given) ?? bookmarks.pinned(canonical(given));
     if (marked !== undefined) return { kind: 'commit', commit: marked.commit, asOf: marked.asOf };
     if (readEventId(given) !== undefined) return this.atEvent(given);
+    if (readSnapshotId(given) !== undefined) return this.atSnapshot(given);
     const known = new Map<string, number>();
     for (const { commit, asOf } of bookmarks.list()) known.set(commit, asOf);
     for (const { commit, seq } of book.made(dialog.id)) known.set(commit, seq);
@@ -109,6 +113,11 @@ export class Places {
     const base = this.#base(seq);
     if (base.seq !== seq) return { kind: 'event', seq };
     return { kind: 'commit', commit: base.commit, asOf: seq };
+  }
+
+  atSnapshot(given: string): SavedPlace {
+    const { commit, base } = this.#deps.snapshots.require(given);
+    return { kind: 'commit', commit, asOf: base };
   }
 
   /** The state after a line as a checkpoint and what leads from there. */

@@ -3,7 +3,7 @@ import type { CheckpointKind, DialogState } from '../core/dialogs.js';
 import { activeSession } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId, DialogId, Hash, Path } from '../core/model.js';
-import type { CheckpointStore, Content, FileChange } from '../core/store.js';
+import { KEPT, type CheckpointStore, type Content, type FileChange } from '../core/store.js';
 import type { ReadContent, TreeWriter } from '../core/tree-writer.js';
 import type { SkippedEntry, Watcher } from '../core/watching.js';
 import { Pending, type PendingChange } from './pending.js';
@@ -82,6 +82,16 @@ export class Saving {
     return this.#save({ dialog: dialog.id, branch: name, session: name, tip: dialog.tip }, request);
   }
 
+  /** A commit of what is on disk now beside all dialogs: nothing of this one moves. */
+  saveAside(
+    dialog: DialogState,
+    { branch, message }: { readonly branch: string; readonly message: string },
+  ): Promise<Saved> {
+    const { id, tip } = dialog;
+    const place = { dialog: id, branch, session: activeSession(dialog).name, tip, isAside: true };
+    return this.#save(place, { kind: 'snapshot', message, always: true });
+  }
+
   /** The tip is elsewhere now: compare anew when it is next asked for. */
   forget(dialog: DialogId): void {
     this.#open.delete(dialog);
@@ -129,10 +139,9 @@ export class Saving {
     const have = await this.#seeded(changes, place.tip === null);
     const commit = await files.reading((read) =>
       store.commit({
-        dialog: place.dialog,
+        dialog: place.isAside === true ? KEPT : place.dialog,
         branch: place.branch,
-        expected: place.tip,
-        parents: place.tip === null ? [] : [place.tip],
+        ...placed(place),
         base: place.tip,
         changes: changes.map((change) => toFileChange(change, have, read)),
         emptyFolders: folders,
@@ -148,8 +157,10 @@ export class Saving {
         onProgress: reportProgress(this.#deps, { what: 'checkpoint', dialog: place.dialog }),
       }),
     );
-    open.pending.taken(changes, known);
-    open.emptyFolders = emptyFolders;
+    if (place.isAside !== true) {
+      open.pending.taken(changes, known);
+      open.emptyFolders = emptyFolders;
+    }
     return { commit, changed, isNew: true, skipped, changes };
   }
 
@@ -216,6 +227,12 @@ interface Place {
   readonly branch: string;
   readonly session: string;
   readonly tip: CommitId | null;
+  /** The commit is no part of the dialog's history. */
+  readonly isAside?: boolean;
+}
+
+function placed({ tip, isAside = false }: Place) {
+  return { expected: isAside ? null : tip, parents: isAside || tip === null ? [] : [tip] };
 }
 
 function emptyDialog(): OpenDialog {

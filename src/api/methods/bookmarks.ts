@@ -29,6 +29,7 @@ export const bookmarkAdd = method({
   input: z.strictObject({
     name: name.describe('Unique in the project: letters, digits, "_", "-", "." and "/".'),
     event: eventName.optional().describe('The state right after this event.'),
+    snapshot: z.string().min(1).max(200).optional(),
     checkpoint: z.string().min(4).max(64).optional().describe('Of any dialog.'),
     ...forDialog,
   }),
@@ -83,7 +84,7 @@ export const rewind = method({
   effect: 'write',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
-    target: name.describe('A bookmark, an event or a checkpoint.'),
+    target: name.describe('A bookmark, an event, a snapshot or a checkpoint.'),
     branch: z.string().min(1).max(100).optional().describe('The name of the new session.'),
     ...forDialog,
   }),

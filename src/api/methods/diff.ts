@@ -12,7 +12,9 @@ export const diff = method({
   effect: 'read',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
-    from: place.describe('A checkpoint id, a bookmark, an event, a session, main or worktree.'),
+    from: place.describe(
+      'A checkpoint id, a bookmark, an event, a snapshot, a session, main or worktree.',
+    ),
     to: place.optional().describe('Default: worktree.'),
     paths: z.array(z.string().min(1)).min(1).optional().describe('Only these files and folders.'),
     format: z.enum(['unified', 'stat', 'name_status', 'side_by_side']).optional(),

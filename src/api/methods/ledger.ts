@@ -99,7 +99,7 @@ export const show = method({
       .string()
       .min(1)
       .max(200)
-      .describe('An event, a checkpoint id, a bookmark, a session, main, worktree.'),
+      .describe('An event, a checkpoint id, a bookmark, a snapshot, a session, main, worktree.'),
     path: z.string().min(1).max(4096),
     ...forDialog,
   }),

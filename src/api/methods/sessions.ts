@@ -96,7 +96,11 @@ export const restore = method({
   effect: 'write',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
-    checkpoint_id: z.string().min(1).max(200).describe('A checkpoint, a bookmark or an event.'),
+    checkpoint_id: z
+      .string()
+      .min(1)
+      .max(200)
+      .describe('A checkpoint, a bookmark, a snapshot or an event.'),
     paths: z.array(z.string().min(1)).min(1).optional().describe('Only these files and folders.'),
     mode: z
       .enum(['exact', 'keep_external'])

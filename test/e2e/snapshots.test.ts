@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { editing } from '../support/edits.js';
+import { isAlive, signal } from '../support/processes.js';
+import { until } from '../support/until.js';
+import { git, sharedWork, Work } from '../support/work.js';
+
+interface Manifest {
+  readonly id: string;
+  readonly name: string | null;
+  readonly reason: string;
+  readonly base_event_id: string;
+  readonly tar_uri: string | null;
+  readonly commit_id: string;
+  readonly env: Readonly<Record<string, string | null>>;
+  readonly seeds: object;
+  readonly tools: Readonly<Record<string, string>>;
+  readonly hashes: Readonly<Record<string, string>>;
+}
+
+const save = (work: Work, more: object = {}): Promise<Manifest> => work.call('snapshot_save', more);
+const code = async (work: Work, method: string, params: object) =>
+  (await work.refusal(method, params)).data['code'];
+const digest = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+const content = async (work: Work, at: string, path: string) =>
+  (await work.call<{ content: string }>('show', { at, path })).content;
+
+async function list(work: Work): Promise<readonly Manifest[]> {
+  return (await work.call<{ snapshots: Manifest[] }>('snapshot_list')).snapshots;
+}
+
+/** The newest one, once there are more than so many. */
+async function nextAfter(work: Work, count: number): Promise<Manifest> {
+  return until(`there are more than ${count} snapshots`, async () => {
+    const all = await list(work);
+    return all.length > count ? all.at(-1) : undefined;
+  });
+}
+
+async function edited(work: Work, files: Readonly<Record<string, string | null>>) {
+  const edit = editing(work);
+  const started = await edit.start(Object.keys(files));
+  work.put(files);
+  return (await edit.finalize(started)).events.at(-1) ?? '';
+}
+
+async function killed(work: Work): Promise<Work> {
+  const pid = work.project.daemonFile()?.pid ?? 0;
+  signal(pid, 'SIGKILL');
+  await until('the daemon has ended', () => !isAlive(pid));
+  return Work.start(work.project);
+}
+
+describe('a snapshot', () => {
+  const shared = sharedWork();
+
+  it('holds the whole project with its manifest, and no dialog moves', async () => {
+    const work = shared();
+    const { dialog_id: dialog } = await work.fresh({ a: '0\n', 'dir/b': 'b\n' });
+    await edited(work, { a: '1\n' });
+    work.put({ c: 'nobody told\n' });
+    const branches = () => git(work.checkpoints(dialog), ['for-each-ref']);
+    const before = branches();
+    const saved = await save(work, {
+      name: 'first one',
+      env: { llm: 'm-1' },
+      seeds: { global: 42 },
+      tools: { black: '24.1' },
+    });
+    expect(saved).toMatchObject({
+      id: expect.stringMatching(/^snap-\d{4}$/u),
+      name: 'first one',
+      reason: 'manual',
+      tar_uri: null,
+      env: { llm: 'm-1', os: expect.stringContaining('linux'), python: null },
+      seeds: { global: 42 },
+      tools: { black: '24.1', smithyd: expect.any(String) },
+      hashes: { a: digest('1\n'), 'dir/b': digest('b\n'), c: digest('nobody told\n') },
+    });
+    expect(Object.keys(saved.hashes)).toHaveLength(3);
+    expect(branches()).toBe(before);
+    const { events } = await work.call<{ events: Record<string, unknown>[] }>('history', {
+      action_type: 'snapshot_create',
+      limit: 1,
+    });
+    expect(events[0]).toMatchObject({ snapshot_ref: saved.id });
+    const kept = git(work.project.path('store/kept'), ['show', `${saved.id}:c`]);
+    expect(kept).toBe('nobody told\n');
+    expect(await work.call<Manifest>('snapshot_show', { id: 'first one' })).toEqual(saved);
+    const changed = await work.call<{ unknownChanges: object[] }>('detect_unknown_modifications');
+    expect(changed.unknownChanges).toHaveLength(1);
+  });
+
+  it('can be shown, compared, gone back to and given a name', async () => {
+    const work = shared();
+    await work.fresh({ a: '0\n', b: 'b\n' });
+    const { id } = await save(work);
+    work.put({ a: '1\n', b: null, c: 'new\n' });
+    const { id: later } = await save(work);
+    expect(await content(work, id, 'a')).toBe('0\n');
+    const { text } = await work.call<{ text: string }>('diff', {
+      from: id,
+      to: later,
+      format: 'name_status',
+    });
+    expect(text).toBe('M\ta\nD\tb\nA\tc\n');
+    await work.call('bookmark_add', { name: 'kept', snapshot: id });
+    const { session } = await work.call<{ session: string }>('rewind', { target: id });
+    expect(session).toBe('session_2');
+    expect(work.disk()).toEqual({ a: 'file 0\n', b: 'file b\n' });
+    await work.restore(later);
+    expect(work.disk()).toEqual({ a: 'file 1\n', c: 'file new\n' });
+    const { bookmarks } = await work.call<{ bookmarks: object }>('bookmark_list');
+    expect(bookmarks).toEqual({ kept: id });
+    expect(await code(work, 'bookmark_add', { name: 'x', snapshot: 'snap-9999' })).toBe(
+      'SNAPSHOT_NOT_FOUND',
+    );
+    expect(await code(work, 'rewind', { target: 'snap-9999' })).toBe('SNAPSHOT_NOT_FOUND');
+    expect(await code(work, 'snapshot_show', { id: 'none' })).toBe('SNAPSHOT_NOT_FOUND');
+    await work.call('bookmark_remove', { name: 'kept' });
+  });
+
+  it('is a command', async () => {
+    const work = shared();
+    await work.fresh({ a: '0\n' });
+    const say = async (...words: string[]) => (await work.project.cli(words)).stdout;
+    expect(await say('snapshot', 'save', 'by hand')).toMatch(
+      /^Saved 1 files as snap-\d{4} \(by hand\)\.\n$/u,
+    );
+    expect(await say('snapshot', 'list')).toMatch(/snap-\d{4} .* manual .*by hand\n$/u);
+  });
+
+  it('outlives its dialog and a kill', async () => {
+    let work = shared();
+    const { dialog_id: dialog } = await work.fresh({ a: 'of the old dialog\n' });
+    const saved = await save(work);
+    const all = await list(work);
+    await work.fresh({ a: 'another\n' });
+    await work.call('delete_dialog', { dialog_id: dialog });
+    work = await killed(work);
+    expect((await list(work)).slice(0, all.length)).toEqual(all);
+    expect(await content(work, saved.id, 'a')).toBe('of the old dialog\n');
+    expect(await work.call<Manifest>('snapshot_show', { id: saved.id })).toEqual(saved);
+    expect((await save(work)).id > saved.id).toBe(true);
+    expect((await work.call<{ ok: boolean }>('doctor')).ok).toBe(true);
+  });
+});
+
+describe('snapshots by themselves', () => {
+  const shared = sharedWork();
+
+  it('are made after an approval, a rewind and an evaluation', async () => {
+    const work = shared();
+    const { initial_checkpoint: first } = await work.fresh({ a: '0\n' });
+    let count = (await list(work)).length;
+    const expected = async (reason: string, at: string): Promise<void> => {
+      const made = await nextAfter(work, count++);
+      expect(made.reason).toBe(reason);
+      expect(await content(work, made.id, 'a')).toBe(at);
+    };
+    await edited(work, { a: '1\n' });
+    await work.call('approve');
+    await expected('approve', '1\n');
+    await work.call('rewind', { target: first });
+    await expected('branch', '0\n');
+    await edited(work, { a: '2\n' });
+    await work.call('record_eval', { name: 'bench' });
+    await expected('eval', '2\n');
+  });
+
+  it('are made after so many events and bytes of patches', async () => {
+    const work = shared();
+    await work.fresh({ a: '0\n' });
+    const { length: count } = await list(work);
+    await work.call('update_config', { snapshots: { everyEvents: 3 } });
+    for (const text of ['1\n', '2\n']) await edited(work, { a: text });
+    expect(await list(work)).toHaveLength(count);
+    await edited(work, { a: '3\n' });
+    const made = await nextAfter(work, count);
+    expect(made.reason).toBe('events');
+    expect(await content(work, made.id, 'a')).toBe('3\n');
+    await work.call('update_config', { snapshots: { everyEvents: 80, everyPatchBytes: 2000 } });
+    await edited(work, { a: 'long line\n'.repeat(1000) });
+    const { id, reason } = await nextAfter(work, count + 1);
+    expect(reason).toBe('bytes');
+    expect(await content(work, id, 'a')).toBe('long line\n'.repeat(1000));
+  });
+
+  it('are made by the next daemon when the last one was killed before', async () => {
+    let work = shared();
+    await work.fresh({ a: '0\n' });
+    const { length: count } = await list(work);
+    await edited(work, { a: 'before the kill\n' });
+    await work.call('record_eval', { name: 'cut off' });
+    work = await killed(work);
+    const made = await nextAfter(work, count);
+    expect(made.reason).toBe('eval');
+    expect(await content(work, made.id, 'a')).toBe('before the kill\n');
+  });
+});

@@ -356,7 +356,8 @@ describe('bookmarks, rewind and notes on the command line', () => {
     expect(await say('rewind', 'good', '--branch', 'again')).toContain('again begins');
     expect(work.read('a')).toBe('1\n');
     expect(await say('note', 'all is well')).toMatch(/^Noted as evt-\d+\.\n$/u);
-    expect(await say('history', '-n', '1')).toContain('all is well');
+    // A snapshot of the new branch may come at any time.
+    expect(await say('history', '-n', '3')).toContain('all is well');
     expect(await say('bookmark', 'rm', 'good')).toBe(`Removed good, which was ${event}.\n`);
     expect((await work.project.cli(['bookmark', 'rm', 'good'])).code).toBe(4);
     expect(existsSync(work.project.path('ledger/bookmarks.json'))).toBe(true);

@@ -70,7 +70,7 @@ export class DerivedState {
       from,
     );
     const ms = Math.round(clock.monotonic() - begun);
-    log.write('info', 'the ledger is read', { put_aside: from, lines: to - from, ms });
+    if (to > 0) log.write('info', 'the ledger is read', { put_aside: from, lines: to - from, ms });
     this.#isOpen = true;
     this.wake();
   }

@@ -63,6 +63,7 @@ const ROWS = [
   daemon.getMetrics,
   daemon.subscribe,
   daemon.doctor,
+  daemon.verify,
   daemon.shutdown,
 ] as const;
 

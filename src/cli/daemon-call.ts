@@ -9,7 +9,7 @@ import { printable } from './text.js';
 const TIMEOUT_MS = 10 * 60_000;
 
 /** Methods a person may have to wait for. */
-const SLOW: readonly string[] = ['doctor'];
+const SLOW: readonly string[] = ['doctor', 'verify'];
 const ERASE = '\r\u001b[K';
 
 function showProgress({ what, step, percent }: StreamedEvent): void {

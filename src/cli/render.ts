@@ -11,6 +11,7 @@ const RENDERERS: Renderers = {
   status: renderStatus,
   known_files: renderFiles,
   doctor: renderDoctor,
+  verify: renderVerify,
   get_metrics: ({ text }) => text,
 };
 
@@ -75,6 +76,14 @@ function renderFiles({ files, next, total, fresh }: Answer<'known_files'>): stri
   const more = next === undefined ? '' : `; more with --after ${printable(next)}`;
   const doubt = fresh ? '' : ', not certain to be complete';
   return `${[...lines, `${files.length} of ${total} files${doubt}${more}`].join('\n')}\n`;
+}
+
+function renderVerify({ files, damaged }: Answer<'verify'>, { colour }: Look): string {
+  if (damaged.length === 0) return `All ${files} files are what was written.\n`;
+  const rows = damaged.map(({ file, detail }) => {
+    return [paint(colour, 'red', printable(file)), printable(detail)] as const;
+  });
+  return `${columns(rows)}\n`;
 }
 
 function renderDoctor({ checks }: Answer<'doctor'>, { colour }: Look): string {

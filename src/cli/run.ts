@@ -43,7 +43,7 @@ async function callMethod(
 
 /** A script must notice what was answered in good order and is no good news. */
 function exitCodeOf({ method }: CliCommand, answer: Record<string, unknown>): number {
-  const isBad = method === 'doctor' && answer['ok'] === false;
+  const isBad = ['doctor', 'verify'].includes(method) && answer['ok'] === false;
   return isBad ? new SmithyError('STORE_CORRUPT', 'A check failed.').exitCode : 0;
 }
 

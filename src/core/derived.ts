@@ -1,4 +1,5 @@
 import type { LedgerEntry } from './ledger.js';
+import type { DamagedFile } from './ports.js';
 
 /**
  * Something that is kept in memory and made from the lines of the ledger alone. It can be put aside
@@ -29,6 +30,8 @@ export interface DerivedFiles {
    * @throws Error when it is not what was written.
    */
   read(): Promise<SavedParts | undefined>;
+  /** What is wrong with what is on disk, and how many files there are. */
+  check(): Promise<{ readonly files: number; readonly damaged: readonly DamagedFile[] }>;
   /** Replaces the lines and continues the pieces, or begins them anew. */
   write(lines: AsyncIterable<string>, pieces: NewPieces): Promise<void>;
 }

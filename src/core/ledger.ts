@@ -121,10 +121,10 @@ function hasPatch({ changes, ...rest }: z.output<typeof NewEvent>): boolean {
 
 /** Something in the file that is not as it was written. Everything around it stays readable. */
 export interface LedgerDamage {
-  readonly kind: 'bad_line' | 'chain_break' | 'duplicate_seq' | 'missing_seq';
+  readonly kind: 'bad_line' | 'chain_break' | 'duplicate_seq' | 'missing_seq' | 'bad_file';
   /** Below the ledger's folder. */
   readonly file: string;
-  /** Counted from the beginning of that file, as is `offset`. */
+  /** Counted from the beginning of that file, as is `offset`; 0: all of it. */
   readonly line: number;
   readonly offset: number;
   readonly detail: string;
@@ -144,6 +144,7 @@ export interface RecoveryReport {
 /** What another look at the files found. */
 export interface LedgerCheck {
   readonly events: number;
+  readonly files: number;
   /** At most the first hundred; `damageCount` counts them all. */
   readonly damage: readonly LedgerDamage[];
   readonly damageCount: number;
@@ -194,4 +195,8 @@ export interface PatchFiles {
   /** Only those of the newest events are kept. */
   write(id: string, bytes: Uint8Array): Promise<void>;
   has(id: string): Promise<boolean>;
+  /** Ids of those that are there, the oldest first. */
+  list(): Promise<string[]>;
+  /** Undefined: it is not there any more. */
+  read(id: string): Promise<Uint8Array | undefined>;
 }

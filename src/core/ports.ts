@@ -30,6 +30,13 @@ export interface SmallFile {
   remove(): void;
 }
 
+/** A file that is not what was written. */
+export interface DamagedFile {
+  /** Below the state folder. */
+  readonly file: string;
+  readonly detail: string;
+}
+
 /** One line of `doctor`. */
 export interface Check {
   readonly name: string;

@@ -1,3 +1,4 @@
+import type { DamagedFile } from './ports.js';
 import type { CommitId, Hash, Path } from './model.js';
 import type { FileState } from './watching.js';
 
@@ -110,6 +111,9 @@ export interface StoreReport {
 export interface StoreCheck {
   /** What git said, at most the first few; empty when all is well. */
   readonly problems: readonly string[];
+  /** Packs and branches that are not what was written, and how many were looked at. */
+  readonly damaged: readonly DamagedFile[];
+  readonly files: number;
 }
 
 export interface AdoptedDialog {

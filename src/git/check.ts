@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { StoreCheck } from '../core/store.js';
+import { damagedFiles, type DamagedDeps } from './damaged.js';
 import type { Layout } from './layout.js';
 import type { Packs } from './packs.js';
 import { allTips } from './prune.js';
@@ -11,12 +12,13 @@ export interface CheckDeps {
   readonly packs: Pick<Packs, 'names'>;
   /** Resolves when no pack is being rolled up. */
   readonly isQuiet: () => Promise<unknown>;
+  readonly has: DamagedDeps['has'];
 }
 
 type Progress = (percent: number) => void;
 
 /** One check at a time: who asks meanwhile gets the same answer. */
-export function createChecks({ git, layout, packs, isQuiet }: CheckDeps) {
+export function createChecks({ git, layout, packs, isQuiet, has }: CheckDeps) {
   let running: { readonly done: Promise<StoreCheck>; readonly stop: AbortController } | undefined;
 
   async function run(onProgress: Progress, signal: AbortSignal): Promise<StoreCheck> {
@@ -24,7 +26,8 @@ export function createChecks({ git, layout, packs, isQuiet }: CheckDeps) {
       await isQuiet();
       const before = packs.names();
       const tips = [...(await allTips(layout))];
-      const found = await checkObjects(git, { tips, onProgress, signal });
+      const problems = await checkObjects(git, { tips, onProgress, signal });
+      const found = { problems, ...(await damagedFiles({ layout, has })) };
       // A pack that was rolled up or pruned while git read it looks like a missing one.
       const isSteady = before.every((name) => packs.names().includes(name));
       if (found.problems.length === 0 || isSteady || attempt === MOST_ATTEMPTS) return found;
@@ -64,7 +67,7 @@ const MOST_TIPS = 2_000;
 const NOISE = /^(notice: |dangling |Checking |$)/u;
 
 /** Asks git about every object in the store, and whether all that the branches need is there. */
-async function checkObjects(git: Git, options: CheckOptions): Promise<StoreCheck> {
+async function checkObjects(git: Git, options: CheckOptions): Promise<string[]> {
   const { tips, onProgress, signal } = options;
   const problems: string[] = [];
   for (let from = 0; from === 0 || from < tips.length; from += MOST_TIPS) {
@@ -89,7 +92,7 @@ async function checkObjects(git: Git, options: CheckOptions): Promise<StoreCheck
     if (killed !== null) problems.push('git fsck did not come to an end');
     else if (status !== 0 && problems.length === 0) problems.push(`git fsck ended with ${status}`);
   }
-  return { problems };
+  return problems;
 }
 
 /** Progress ends with a carriage return, everything else with a newline. */

@@ -80,7 +80,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
   const seeded = new Set<Hash>();
 
   const isQuiet = async () => upkeep?.done.catch(() => undefined);
-  const checks = createChecks({ git, layout, packs, isQuiet });
+  const checks = createChecks({ git, layout, packs, isQuiet, has });
 
   async function open(): Promise<StoreReport> {
     await close();

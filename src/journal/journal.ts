@@ -190,6 +190,8 @@ export function createJournal(deps: JournalDeps): Journal {
     whyDifferent(dialog, entries) {
       takeWaiting();
       if (due.has(dialog)) return 'it is to be made again';
+      // What is on the disk, and not what SQLite has in memory.
+      journals.release(dialog);
       try {
         const found = read(dialog, (slot) => whyUnsound(slot, true) ?? countOf(slot));
         if (found === undefined) return 'there is none';

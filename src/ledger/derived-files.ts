@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { DerivedFiles } from '../core/derived.js';
 import { readChecked, writeChecked } from './checked-file.js';
+import { messageOf } from './files.js';
 
 const LINES = 'derived.jsonl';
 const PIECES = 'index.bin';
@@ -33,7 +34,7 @@ export function createDerivedFiles(folder: string): DerivedFiles {
       const content = await readChecked(linesPath);
       return content?.toString().split('\n').slice(0, -1);
     } catch (error) {
-      throw damaged(LINES, error);
+      throw new Damaged(LINES, error);
     }
   }
 
@@ -43,11 +44,23 @@ export function createDerivedFiles(folder: string): DerivedFiles {
       const bytes = expected.bytes === 0 ? Buffer.alloc(0) : await readFile(piecesPath, { flag });
       return piecesIn(bytes.subarray(0, expected.bytes), expected);
     } catch (error) {
-      throw damaged(PIECES, error);
+      throw new Damaged(PIECES, error);
     }
   }
 
   return {
+    async check() {
+      try {
+        const [first] = (await readLines()) ?? [];
+        if (first === undefined) return { files: 0, damaged: [] };
+        await readPieces(JSON.parse(first) as End);
+        return { files: 2, damaged: [] };
+      } catch (error) {
+        if (!(error instanceof Damaged)) throw error;
+        return { files: 2, damaged: [{ file: error.file, detail: error.why }] };
+      }
+    },
+
     async read() {
       const [first, ...lines] = (await readLines()) ?? [];
       if (first === undefined) return undefined;
@@ -123,7 +136,14 @@ async function* blocks(reached: End, lines: AsyncIterable<string>): AsyncGenerat
   yield Buffer.from(block);
 }
 
-function damaged(name: string, cause: unknown): Error {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new Error(`ledger/${name}: ${why}`, { cause });
+class Damaged extends Error {
+  readonly file: string;
+  readonly why: string;
+
+  constructor(name: string, cause: unknown) {
+    const why = messageOf(cause);
+    super(`ledger/${name}: ${why}`, { cause });
+    this.file = `ledger/${name}`;
+    this.why = why;
+  }
 }

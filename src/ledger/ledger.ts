@@ -210,11 +210,15 @@ export function createLedger(options: LedgerOptions): Ledger {
     const scanner = new Scanner();
     for (const file of files) await scanner.take(file);
     const found = scanner.finish();
-    const { events: count, damage, damageCount } = found;
+    const { events: count } = found;
+    const spoilt = await segments.whyNotRemembered();
+    const damage = [...spoilt, ...found.damage];
+    const damageCount = found.damageCount + spoilt.length;
     const last = files.at(-1);
     const isWhole =
       found.goodBytes === last?.size && found.head.seq === seq && found.head.hash === hash;
-    if (isWhole) return { events: count, damage, damageCount };
+    const looked = { events: count, files: files.length };
+    if (isWhole) return { ...looked, damage, damageCount };
     const cut: LedgerDamage = {
       kind: 'bad_line',
       file: last?.name ?? '',
@@ -222,7 +226,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       offset: found.goodBytes,
       detail: 'the end is not what was written',
     };
-    return { events: count, damage: [...damage, cut], damageCount: damageCount + 1 };
+    return { ...looked, damage: [...damage, cut], damageCount: damageCount + 1 };
   }
 
   async function close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { access, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { patchPath, type PatchFiles } from '../core/ledger.js';
 import { codeOf } from './files.js';
@@ -12,6 +12,8 @@ interface Kept {
   readonly bytes: number;
 }
 
+const PREFIX = 'diff-'.length;
+const SUFFIX = '.patch'.length;
 const PATCH = /^diff-evt-\d+\.patch$/u;
 
 /**
@@ -28,8 +30,16 @@ export function createPatchFiles(state: string): PatchFiles {
     await writeFile(part, bytes, { mode: 0o600, flag: 'w' });
   }
 
+  async function namesThere(): Promise<string[]> {
+    const names = await readdir(folder).catch((error: unknown) => {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      return [];
+    });
+    return names.filter((name) => PATCH.test(name)).sort(byNumber);
+  }
+
   async function found(): Promise<Kept[]> {
-    const names = (await readdir(folder)).filter((name) => PATCH.test(name)).sort(byNumber);
+    const names = await namesThere();
     return Promise.all(
       names.map(async (name) => ({ name, bytes: (await stat(join(folder, name))).size })),
     );
@@ -51,6 +61,14 @@ export function createPatchFiles(state: string): PatchFiles {
         () => true,
         () => false,
       ),
+
+    list: async () => (await namesThere()).map((name) => name.slice(PREFIX, -SUFFIX)),
+
+    read: (id) =>
+      readFile(join(state, patchPath(id))).catch((error: unknown) => {
+        if (codeOf(error) !== 'ENOENT') throw error;
+        return undefined;
+      }),
 
     async write(id, bytes) {
       try {

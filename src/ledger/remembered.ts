@@ -1,4 +1,4 @@
-import { stat, type FileHandle } from 'node:fs/promises';
+import { rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readChecked, writeChecked } from './checked-file.js';
 import { Offsets } from './offsets.js';
@@ -32,7 +32,8 @@ interface Subject {
 }
 
 const FORMAT = 1;
-const NAME = 'segments.bin';
+/** The file's name. */
+export const REMEMBERED = 'segments.bin';
 /** A change so shortly before the facts were taken might not show in the file's time. */
 const TICK_NS = 50_000_000n;
 
@@ -53,7 +54,12 @@ export async function remember(
     files.push({ name, ...(await factsOf(file)), reached });
   }
   const head = Buffer.from(`${JSON.stringify({ format: FORMAT, files, offsets: count })}\n`);
-  await writeChecked(join(folder, NAME), [head, ...columns]);
+  await writeChecked(join(folder, REMEMBERED), [head, ...columns]);
+}
+
+/** When there is little to read, nothing is remembered. */
+export function forget(folder: string): Promise<void> {
+  return rm(join(folder, REMEMBERED), { force: true });
 }
 
 /**
@@ -65,9 +71,9 @@ export async function recall(
   folder: string,
   subjects: readonly Subject[],
 ): Promise<Remembered | undefined> {
-  const bytes = await readChecked(join(folder, NAME));
+  const bytes = await readChecked(join(folder, REMEMBERED));
   if (bytes === undefined) return undefined;
-  const writtenAt = (await stat(join(folder, NAME), { bigint: true })).mtimeNs;
+  const writtenAt = (await stat(join(folder, REMEMBERED), { bigint: true })).mtimeNs;
   const start = bytes.indexOf('\n') + 1;
   const head = JSON.parse(bytes.toString('utf8', 0, start)) as {
     readonly format: number;

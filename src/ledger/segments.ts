@@ -1,10 +1,24 @@
 import { readdir, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LedgerHead, RecoveryReport } from '../core/ledger.js';
+import type { LedgerDamage, LedgerHead, RecoveryReport } from '../core/ledger.js';
 import { linesOf, type PlacedLine, type Stretch } from './chunks.js';
-import { createFresh, openLedgerFile, openSealed, quarantine, type LedgerIo } from './files.js';
+import {
+  createFresh,
+  messageOf,
+  openLedgerFile,
+  openSealed,
+  quarantine,
+  type LedgerIo,
+} from './files.js';
 import type { Offsets } from './offsets.js';
-import { recall, remember, type Remembered, type SegmentFacts } from './remembered.js';
+import {
+  forget,
+  recall,
+  remember,
+  REMEMBERED,
+  type Remembered,
+  type SegmentFacts,
+} from './remembered.js';
 import { NOTHING_BEFORE, Scanner, type Before, type Scan, type ScannedFile } from './scan.js';
 
 const ACTIVE = 'events.jsonl';
@@ -210,7 +224,9 @@ export class Segments {
 
   /** For the next start, when that is worth it. When it fails that one reads more; nothing else comes of it. */
   remember(offsets: Offsets, reached?: SegmentFacts['reached']): Promise<void> {
-    if (this.#sealed.length === 0 && this.size < WORTH_BYTES) return Promise.resolve();
+    if (this.#sealed.length === 0 && this.size < WORTH_BYTES) {
+      return forget(this.#place.folder).catch(() => undefined);
+    }
     const { folder } = this.#place;
     const unsound = this.#sealed.findIndex(({ isSound }) => !isSound);
     const facts = unsound === -1 ? [...this.#sealed] : this.#sealed.slice(0, unsound);
@@ -222,6 +238,18 @@ export class Segments {
       remember(folder, all, offsets).catch(() => undefined),
     );
     return this.#remembering;
+  }
+
+  /** Nothing depends on it, but whoever looks for a failing disk wants to know. */
+  async whyNotRemembered(): Promise<LedgerDamage[]> {
+    await this.#remembering;
+    try {
+      await recall(this.#place.folder, []);
+      return [];
+    } catch (error) {
+      const detail = `${messageOf(error)}; it is made again when the daemon stops`;
+      return [{ kind: 'bad_file', file: REMEMBERED, line: 0, offset: 0, detail }];
+    }
   }
 
   async close(): Promise<void> {

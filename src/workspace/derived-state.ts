@@ -10,6 +10,8 @@ export interface DerivedDeps {
   readonly files: DerivedFiles;
   readonly index: EventIndex;
   readonly all: readonly Derived[];
+  /** The same as of before the first line. */
+  readonly fresh: () => { readonly all: readonly Derived[]; readonly index: EventIndex };
   /** Everything that writes lines does it in a turn: in one of its own all of it is at one line. */
   readonly turns: Pick<Queue, 'run'>;
   readonly version: string;
@@ -91,6 +93,55 @@ export class DerivedState {
       })
       .finally(() => (this.#saving = undefined));
     return this.#saving;
+  }
+
+  /** What is wrong with what was put aside. */
+  async check() {
+    await this.#saving;
+    return this.#deps.files.check();
+  }
+
+  /** Names the parts that are not what all lines lead to; to repair is to take those up instead. */
+  async differing(repair: boolean): Promise<string[]> {
+    const { ledger, turns, all, index } = this.#deps;
+    const other = this.#deps.fresh();
+    let reached = 0;
+    const readOn = (): Promise<void> =>
+      replay(
+        ledger,
+        (entry) => {
+          for (const one of other.all) one.fold(entry);
+          reached = entry.seq;
+        },
+        reached,
+      );
+    // Most of it while others go on.
+    await readOn();
+    return turns.run(async () => {
+      await readOn();
+      const wrong = all.filter((one, number) => !isSame(one, other.all[number]));
+      const names = wrong.map(({ name }) => name);
+      if (!isSameIndex(index, other.index)) names.push('index');
+      if (repair && names.length > 0) this.#takeUp(other);
+      return names;
+    });
+  }
+
+  /** For files that are not what was written. */
+  async saveAnew(): Promise<void> {
+    await this.#saving;
+    this.#saved = { seq: 0, mark: NO_INDEX };
+    await this.save();
+  }
+
+  #takeUp(other: ReturnType<DerivedDeps['fresh']>): void {
+    this.#reset();
+    for (const [number, one] of this.#deps.all.entries()) {
+      for (const piece of other.all[number]?.save() ?? []) one.load(piece);
+    }
+    const mark = other.index.mark();
+    for (const piece of other.index.pieces(NO_INDEX, mark)) this.#deps.index.load(piece);
+    void this.save();
   }
 
   async close(): Promise<void> {
@@ -221,4 +272,21 @@ export class DerivedState {
       );
     };
   }
+}
+
+function isSame(one: Derived, other: Derived | undefined): boolean {
+  return JSON.stringify(one.save()) === JSON.stringify(other?.save());
+}
+
+function isSameIndex(one: EventIndex, other: EventIndex): boolean {
+  const [mark, others] = [one.mark(), other.mark()];
+  if (JSON.stringify(mark) !== JSON.stringify(others)) return false;
+  const pieces = other.pieces(NO_INDEX, others);
+  for (const piece of one.pieces(NO_INDEX, mark)) {
+    const match = pieces.next();
+    if (match.done === true || piece.length !== match.value.length) return false;
+    const bytes = match.value;
+    if (!piece.every((byte, at) => byte === bytes[at])) return false;
+  }
+  return true;
 }

@@ -1,11 +1,14 @@
 import { activeSession, type DialogState } from '../core/dialogs.js';
 import type { Journal } from '../core/journal.js';
 import type { Ledger } from '../core/ledger.js';
+import type { Hash } from '../core/model.js';
 import type { Queue } from '../core/queue.js';
 import type { Check } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
-import type { DialogBook } from './dialog-book.js';
+import type { DerivedState } from './derived-state.js';
+import type { DialogBook, Made } from './dialog-book.js';
 import type { EventStream } from './event-stream.js';
+import type { Patches } from './patches.js';
 import type { Projection } from './projection.js';
 
 export interface ExaminationDeps {
@@ -14,6 +17,8 @@ export interface ExaminationDeps {
   readonly store: CheckpointStore;
   readonly journal: Journal;
   readonly projection: Projection;
+  readonly derived: DerivedState;
+  readonly patches: Patches;
   readonly events: EventStream;
   readonly queue: Queue;
   /** Undefined once what was saved has been read; otherwise why not. */
@@ -25,7 +30,7 @@ export interface ExaminationDeps {
 const MOST_JOURNALS = 50;
 const MOST_NAMED = 5;
 const MOST_ATTEMPTS = 5;
-const STEPS = ['ledger', 'store', 'dialogs', 'journals'] as const;
+const STEPS = ['ledger', 'store', 'dialogs', 'derived', 'journals', 'patches'] as const;
 
 /** The checks of `doctor` that concern what was saved. Only looks, unless it is asked to repair. */
 export class Examination {
@@ -58,7 +63,9 @@ export class Examination {
       if (name === 'store') return await this.#store();
       const unread = this.#deps.unread();
       if (unread !== undefined) return { ok: false, detail: unread };
-      return name === 'dialogs' ? await this.#dialogs() : await this.#journals(repair);
+      if (name === 'dialogs') return await this.#dialogs();
+      if (name === 'derived') return await this.#derived(repair);
+      return name === 'patches' ? await this.#patches(repair) : await this.#journals(repair);
     } catch (error) {
       return { ok: false, detail: error instanceof Error ? error.message : String(error) };
     }
@@ -67,18 +74,21 @@ export class Examination {
   async #ledger(): Promise<Finding> {
     const { events, damage, damageCount } = await this.#deps.ledger.verify();
     if (damageCount === 0) return { ok: true, detail: `${events} lines, the chain is whole` };
-    const lines = damage.map(({ line, detail }) => `line ${line}: ${detail}`);
+    const lines = damage.map(({ file, line, detail }) => {
+      return line === 0 ? `${file}: ${detail}` : `${file}, line ${line}: ${detail}`;
+    });
     return { ok: false, detail: named(lines, damageCount) };
   }
 
   async #store(): Promise<Finding> {
     const { store } = this.#deps;
     let told = 0;
-    const { problems } = await store.check((percent) => {
+    const { problems, damaged } = await store.check((percent) => {
       if (percent >= told + 10) this.#tell('store', (told = percent));
     });
     const { objects, packs } = store.sizes();
-    if (problems.length > 0) return { ok: false, detail: named(problems) };
+    const wrong = [...damaged.map(({ file, detail }) => `${file}: ${detail}`), ...problems];
+    if (wrong.length > 0) return { ok: false, detail: named(wrong) };
     return { ok: true, detail: `${objects} objects in ${packs} packs, nothing is missing` };
   }
 
@@ -89,8 +99,41 @@ export class Examination {
     for (const { id } of dialogs) {
       wrong.push(...(await this.#deps.queue.run(() => this.#astray(id))));
     }
+    const commits = dialogs.flatMap(({ id }) => this.#deps.book.made(id).map(commitOf));
+    wrong.push(...(await this.#missing(commits)));
     if (wrong.length > 0) return { ok: false, detail: named(wrong) };
-    return { ok: true, detail: `${dialogs.length} dialogs, branches are where the ledger says` };
+    const checkpoints = `${commits.length} checkpoints are there`;
+    const detail = `${dialogs.length} dialogs, branches are where the ledger says, ${checkpoints}`;
+    return { ok: true, detail };
+  }
+
+  /** What a checkpoint needs is followed from the branches; here each of them is looked for. */
+  async #missing(commits: readonly Hash[]): Promise<string[]> {
+    const there = await this.#deps.store.has(commits);
+    const gone = commits.filter((commit) => !there.has(commit));
+    return gone.map((commit) => `checkpoint ${commit.slice(0, 8)} is not there`);
+  }
+
+  /** Whether memory is what all lines lead to, and what was put aside is what was written. */
+  async #derived(repair: boolean): Promise<Finding> {
+    const { derived } = this.#deps;
+    const wrong = (await derived.differing(repair)).map(
+      (part) => `${part} is not what it should be`,
+    );
+    const { damaged } = await derived.check();
+    wrong.push(...damaged.map(({ file, detail }) => `${file}: ${detail}`));
+    if (wrong.length === 0) return { ok: true, detail: 'equal to what all lines lead to' };
+    if (!repair) return { ok: false, detail: named(wrong) };
+    if (damaged.length > 0) await derived.saveAnew();
+    return { ok: true, detail: `made again from the lines: ${named(wrong)}`, repaired: true };
+  }
+
+  async #patches(repair: boolean): Promise<Finding> {
+    const { files, damaged } = await this.#deps.patches.check(repair);
+    if (damaged.length === 0) return { ok: true, detail: `${files} patches, as the events say` };
+    const wrong = named(damaged.map(({ file, detail }) => `${file}: ${detail}`));
+    if (!repair) return { ok: false, detail: wrong };
+    return { ok: true, detail: `made again: ${wrong}`, repaired: true };
   }
 
   async #astray(id: DialogState['id']): Promise<string[]> {
@@ -110,7 +153,7 @@ export class Examination {
     const dialogs = all.slice(0, MOST_JOURNALS);
     const wrong: string[] = [];
     for (const [number, { id }] of dialogs.entries()) {
-      const why = await this.#whyJournalDiffers(id);
+      const why = await this.whyJournalDiffers(id);
       if (why !== undefined && repair) journal.rebuild(id, await this.#deps.projection.facts(id));
       if (why !== undefined) wrong.push(`${id}: ${why}`);
       this.#tell('journals', Math.floor((100 * number) / dialogs.length));
@@ -121,7 +164,7 @@ export class Examination {
     return { ok: true, detail: `made again from the ledger: ${named(wrong)}`, repaired: true };
   }
 
-  async #whyJournalDiffers(id: DialogState['id']): Promise<string | undefined> {
+  async whyJournalDiffers(id: DialogState['id']): Promise<string | undefined> {
     const { book, journal, projection } = this.#deps;
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const before = book.lastSeq(id);
@@ -131,6 +174,10 @@ export class Examination {
     }
     return undefined;
   }
+}
+
+function commitOf({ commit }: Made): Hash {
+  return commit as string as Hash;
 }
 
 type Finding = Omit<Check, 'name'>;

@@ -12,7 +12,7 @@ import { Chronicle } from './chronicle.js';
 import { Claims } from './claims.js';
 import { Contents } from './contents.js';
 import type { WorkspaceDeps } from './deps.js';
-import { DialogBook } from './dialog-book.js';
+import { DialogBook, type BookDeps } from './dialog-book.js';
 import { Dialogs } from './dialogs.js';
 import { Diffs } from './diffs.js';
 import { EditBook } from './edit-book.js';
@@ -44,6 +44,7 @@ import { Timeline } from './timeline.js';
 import { createTidying } from './tidying.js';
 import { Unknown } from './unknown.js';
 import { Unrecorded } from './unrecorded.js';
+import { Verification } from './verification.js';
 
 /** Sentences about a crash are for a glance; the log has them all. */
 const MOST_TOLD = 20;
@@ -85,7 +86,7 @@ export function createHistory(given: WorkspaceDeps) {
     timeline,
     diffOf: (entry) => accounts.diffOf(entry),
   });
-  const book = new DialogBook({
+  const bookDeps: BookDeps = {
     ledger,
     clock,
     version: identity.version,
@@ -96,7 +97,8 @@ export function createHistory(given: WorkspaceDeps) {
     },
     alsoRecorded: (entries) => entries.forEach((entry) => editBook.fold(entry)),
     told,
-  });
+  };
+  const book = new DialogBook(bookDeps);
   deps.events.describeWith(async (entry) => {
     const diff = await accounts.diffOf(entry);
     return diff === null ? {} : { diff };
@@ -151,12 +153,6 @@ export function createHistory(given: WorkspaceDeps) {
   });
   let notMigrated: readonly string[] = [];
   let unread: string | undefined = 'what was saved is still being read; ask again in a moment';
-  const examination = new Examination({
-    ...shared,
-    projection,
-    unread: () => unread,
-    warnings: () => notMigrated,
-  });
   const sessions = new Sessions({ ...shared, dialogs, checkpoints, diffs, restores });
   const moving = { ...shared, dialogs, checkpoints, places, goals, unrecorded };
   const rewinds = new Rewinds({ ...moving, restores });
@@ -165,7 +161,8 @@ export function createHistory(given: WorkspaceDeps) {
   const bookmarks = new Bookmarks({ ...moving, ...books, version });
   const snapshots = new Snapshots({ ...moving, ...books, version });
   const rhythm = () => config().snapshots;
-  const snapshotWatch = new SnapshotWatch({ ...shared, snapshots, rhythm });
+  const watching = { ...shared, snapshots, rhythm };
+  const snapshotWatch = new SnapshotWatch(watching);
   const remarks = new Remarks({ ...shared, version });
   const blame = new Blame(shared);
   const milestones = new Milestones({ ...shared, version });
@@ -185,12 +182,30 @@ export function createHistory(given: WorkspaceDeps) {
       ...[timeline, book, editBook, milestones, bookmarkBook, explained],
       ...[snapshotBook, snapshotWatch],
     ],
+    fresh: () => {
+      const other = new Timeline(ledger);
+      const books = [new DialogBook(bookDeps), new EditBook({ ledger, clock, told })];
+      const names = [new Milestones({ ...shared, version }), new BookmarkBook()];
+      const shots = [new SnapshotBook(), new SnapshotWatch(watching)];
+      return {
+        index: other.index,
+        all: [other, ...books, ...names, new ExplainedSince(), ...shots],
+      };
+    },
     progress: (percent) => {
       unread = `what was saved is still being read: ${percent} %`;
       deps.events.publish({ type: 'progress', what: 'history', step: 'ledger', percent });
     },
     tell,
   });
+  const examination = new Examination({
+    ...shared,
+    ...{ derived, patches },
+    projection,
+    unread: () => unread,
+    warnings: () => notMigrated,
+  });
+  const verification = new Verification({ ...shared, derived, patches, examination });
   const mended = createMending({ unrecorded, saving, restores, log })(turns);
 
   /** Edits that were open when the daemon ended: theirs is what changed while they were. */
@@ -304,6 +319,7 @@ export function createHistory(given: WorkspaceDeps) {
       milestones,
       fileCheckpoints,
       examination,
+      verification,
       chronicle,
       showing,
       bookmarks,

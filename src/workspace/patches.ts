@@ -1,4 +1,11 @@
-import type { Ledger, LedgerEntry, PatchFiles } from '../core/ledger.js';
+import {
+  patchPath,
+  readEventId,
+  type Ledger,
+  type LedgerEntry,
+  type PatchFiles,
+} from '../core/ledger.js';
+import type { DamagedFile } from '../core/ports.js';
 import { patchBytes } from '../core/text-diff.js';
 import type { Accounts } from './accounts.js';
 import { resultsOf } from './entry-results.js';
@@ -13,6 +20,7 @@ export interface PatchDeps extends FollowerDeps {
   readonly patched: (bytes: number) => void;
 }
 
+const NOT_SHOWN = '# not shown: ';
 /** A patch is to be read; what is beyond it is named in its first lines. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** How far back a start looks for patches that were not written any more. */
@@ -41,6 +49,32 @@ export class Patches {
     });
   }
 
+  /** Compares those that are there with what they would be if they were made now. */
+  async check(repair: boolean): Promise<{ files: number; damaged: DamagedFile[] }> {
+    const { ledger, patches } = this.#deps;
+    const damaged: DamagedFile[] = [];
+    const ids = await patches.list();
+    for (const id of ids) {
+      const seq = readEventId(id) ?? 0;
+      const [entry] = await ledger.read({ after: seq - 1, limit: 1 });
+      const detail = await this.#whyDifferent(id, entry?.seq === seq ? entry : undefined);
+      if (detail === undefined) continue;
+      damaged.push({ file: patchPath(id), detail });
+      if (repair && entry?.seq === seq) await patches.write(id, await this.patchOf(entry));
+    }
+    return { files: ids.length, damaged };
+  }
+
+  async #whyDifferent(id: string, entry: LedgerEntry | undefined): Promise<string | undefined> {
+    const found = await this.#deps.patches.read(id);
+    if (found === undefined) return undefined;
+    if (entry === undefined) return 'there is no such event';
+    const due = await this.patchOf(entry);
+    if (isSame(found, due)) return undefined;
+    // Contents that it had may be gone with their dialog.
+    return startsWith(due, NOT_SHOWN) ? undefined : 'it is not what the event changed';
+  }
+
   /** In the words of `git diff`; the same bytes whenever it is made. */
   async patchOf(entry: LedgerEntry): Promise<Uint8Array> {
     const left: string[] = [];
@@ -49,7 +83,7 @@ export class Patches {
     for (const result of resultsOf(entry)) {
       const diff = room > 0 ? await this.#compare(result) : undefined;
       const bytes = diff?.unified === undefined ? undefined : patchBytes(diff);
-      if (bytes === undefined) left.push(`# not shown: ${JSON.stringify(result.path)}\n`);
+      if (bytes === undefined) left.push(`${NOT_SHOWN}${JSON.stringify(result.path)}\n`);
       else parts.push(bytes);
       room -= bytes?.length ?? 0;
     }
@@ -73,4 +107,12 @@ export class Patches {
     for (const { id, seq } of due.toReversed()) if (await patches.has(id)) return seq;
     return floor;
   }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+
+function startsWith(bytes: Uint8Array, words: string): boolean {
+  return new TextDecoder().decode(bytes.subarray(0, words.length)) === words;
 }

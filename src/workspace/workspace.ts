@@ -109,6 +109,8 @@ export function createWorkspace(deps: WorkspaceDeps) {
       return { ok: checks.every((check) => check.ok), checks };
     },
 
+    verify: () => history.verification.run(),
+
     shutdown: (): void => deps.stop('asked by a client'),
   };
 

@@ -111,6 +111,10 @@ describe('what is put aside', () => {
     };
     const state = new DerivedState({
       ...{ ledger: counting, all, version, clock, index: timeline.index },
+      fresh: () => {
+        const other = derived(ledger);
+        return { all: other.all, index: other.timeline.index };
+      },
       files: createDerivedFiles(folder),
       turns: createQueue(),
       log: { write: () => undefined },
@@ -118,7 +122,7 @@ describe('what is put aside', () => {
       tell: (sentence) => said.push(sentence),
     });
     await state.open();
-    return { state, said, read, text: contents({ all }) + answers(timeline.index) };
+    return { state, said, read, all, text: contents({ all }) + answers(timeline.index) };
   }
 
   it('is read at the next start, and only the lines after it', async () => {
@@ -181,6 +185,19 @@ describe('what is put aside', () => {
     const { said, read } = await run(other);
     expect(said[0]).toContain('made from other lines');
     expect(read).toHaveLength(50);
+  });
+
+  it('is compared with what all lines lead to, and made so when asked', async () => {
+    const site = await setUp();
+    const { state, all, text } = await run(site);
+    expect(await state.differing(false)).toEqual([]);
+    const [entry] = golden;
+    for (const one of all) if (entry !== undefined && one.name !== 'timeline') one.fold(entry);
+    expect(await state.differing(false)).toEqual(['dialogs']);
+    expect(await state.differing(true)).toEqual(['dialogs']);
+    expect(await state.differing(false)).toEqual([]);
+    await state.close();
+    expect(await run(site)).toMatchObject({ said: [], read: [], text });
   });
 
   it('survives a crash between its two files', async () => {

@@ -138,6 +138,24 @@ export const doctor = method({
   run: ({ workspace }, { repair }) => workspace.doctor(repair ?? false),
 });
 
+export const verify = method({
+  name: 'verify',
+  summary:
+    'Reads the ledger, the store, the journals and all that is made from them, and names every file that is not what was written.',
+  effect: 'read',
+  on: ['socket', 'http', 'cli'],
+  input: nothing,
+  output: z.object({
+    ok: z.boolean(),
+    files: z.number().describe('How many were read.'),
+    damaged: z.array(
+      z.object({ file: z.string().describe('Below `.agentsmithy/`.'), detail: z.string() }),
+    ),
+  }),
+  cli: { command: 'verify' },
+  run: ({ workspace }) => workspace.verify(),
+});
+
 export const shutdown = method({
   name: 'shutdown',
   summary: 'Finishes what is under way and stops the daemon.',

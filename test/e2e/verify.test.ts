@@ -1,0 +1,202 @@
+import { chmodSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { projectsPerTest, type Project } from '../support/daemon-project.js';
+import { until } from '../support/until.js';
+import { Work } from '../support/work.js';
+
+const newProject = projectsPerTest();
+
+interface Verified {
+  readonly ok: boolean;
+  readonly files: number;
+  readonly damaged: readonly { readonly file: string; readonly detail: string }[];
+}
+
+/** Two dialogs, edits, a bookmark, patches; stopped, and the ledger in two files. */
+async function settledProject(): Promise<Project> {
+  const project = newProject();
+  const work = await Work.start(project);
+  await work.fresh({ a: '0\n', 'sub/b': 'b\n' });
+  work.put({ a: '1\n' });
+  await work.call('user_message', { content: 'hello' });
+  for (const text of ['one\n', 'two\n', 'three\n']) {
+    const { edit_id: id } = await work.call<{ edit_id: string }>('start_edit', { files: ['a'] });
+    work.put({ a: text });
+    await work.call('finalize_edit', { edit_id: id });
+  }
+  await work.call('approve');
+  await work.call('bookmark_add', { name: 'here' });
+  await until('there are patches', () => patchesOf(project).length >= 3);
+  await project.cli(['stop']);
+  splitLedger(project);
+  return project;
+}
+
+function patchesOf(project: Project): string[] {
+  try {
+    return readdirSync(project.path('ledger/diffs')).filter((name) => name.endsWith('.patch'));
+  } catch {
+    return [];
+  }
+}
+
+/** What a daemon does when a file is full. */
+function splitLedger(project: Project): void {
+  const active = project.path('ledger/events.jsonl');
+  const bytes = readFileSync(active);
+  const lines = bytes.toString().trimEnd().split('\n');
+  // Not within a group.
+  const end = lines.findIndex((line, at) => at >= lines.length - 5 && line.includes('"more":0'));
+  const at = Buffer.byteLength(`${lines.slice(0, end + 1).join('\n')}\n`);
+  renameSync(active, project.path('ledger/events-000001.jsonl'));
+  writeFileSync(project.path('ledger/events-000001.jsonl'), bytes.subarray(0, at));
+  writeFileSync(active, bytes.subarray(at), { mode: 0o600 });
+}
+
+async function verify(project: Project): Promise<Verified & { readonly code: number | null }> {
+  const { code, stdout } = await project.cli(['--json', 'verify']);
+  return { ...(JSON.parse(stdout) as Verified), code };
+}
+
+const status = (project: Project): Promise<{ readonly warnings: readonly string[] }> =>
+  project.json(['status']);
+
+function flip(path: string, at = Math.floor(statSync(path).size / 2)): Buffer {
+  const bytes = readFileSync(path);
+  const spoilt = Buffer.from(bytes);
+  spoilt[at] = (spoilt[at] ?? 0) ^ 1;
+  chmodSync(path, 0o600);
+  writeFileSync(path, spoilt);
+  return bytes;
+}
+
+function filesIn(project: Project, folder: string, end: string): string[] {
+  return readdirSync(project.path(folder))
+    .filter((name) => name.endsWith(end))
+    .map((name) => join(folder, name));
+}
+
+describe('verify', () => {
+  it('finds nothing wrong with what a daemon wrote', async () => {
+    const project = await settledProject();
+    expect(await verify(project)).toMatchObject({ ok: true, damaged: [], code: 0 });
+    const { files } = await verify(project);
+    expect(files).toBeGreaterThan(12);
+    const { stdout } = await project.cli(['verify']);
+    expect(stdout).toBe(`All ${files} files are what was written.\n`);
+    expect((await status(project)).warnings).toEqual([]);
+    await project.cli(['stop']);
+    const { checks } = await project.json<{ checks: { name: string; ok: boolean }[] }>(['doctor']);
+    expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+  });
+
+  it('names the file of every class in which a byte was flipped, and the daemon works on', async () => {
+    const project = await settledProject();
+    // Written by a start and by a stop.
+    await verify(project);
+    const [dialog = ''] = readdirSync(project.path('dialogs')).filter((name) => name.length === 26);
+    const subjects = [
+      'ledger/events-000001.jsonl',
+      'ledger/events.jsonl',
+      'ledger/segments.bin',
+      'ledger/derived.jsonl',
+      'ledger/index.bin',
+      ...filesIn(project, 'ledger/diffs', '.patch').slice(-1),
+      ...filesIn(project, 'store/objects/pack', '.pack').slice(0, 1),
+      ...filesIn(project, 'store/objects/pack', '.idx').slice(0, 1),
+      `dialogs/${dialog}/checkpoints/.git/refs/heads/session_1`,
+      `dialogs/${dialog}/journal.sqlite`,
+    ];
+    for (const subject of subjects) {
+      await verify(project);
+      const path = project.path(subject);
+      // Elsewhere a byte may be in the free part of a page.
+      const inRow = readFileSync(path).indexOf('hello');
+      const before = flip(path, subject.endsWith('sqlite') ? inRow : undefined);
+      const { ok, damaged, code } = await verify(project);
+      expect([subject, ok, code]).toEqual([subject, false, 74]);
+      expect(damaged.map(({ file }) => file)).toContain(subject);
+      expect((await project.cli(['status'])).code).toBe(0);
+      writeFileSync(path, before);
+      await project.cli(['stop']);
+    }
+    expect((await verify(project)).damaged).toEqual([]);
+  });
+
+  it('is not asked in vain after a start with a damaged file: that one opens or says why', async () => {
+    const project = await settledProject();
+    const [dialog = ''] = readdirSync(project.path('dialogs')).filter((name) => name.length === 26);
+    const subjects = [
+      'ledger/events-000001.jsonl',
+      'ledger/segments.bin',
+      'ledger/derived.jsonl',
+      'ledger/index.bin',
+      `dialogs/${dialog}/checkpoints/.git/refs/heads/main`,
+      `dialogs/${dialog}/journal.sqlite`,
+    ];
+    for (const subject of subjects) {
+      await verify(project);
+      await project.cli(['stop']);
+      const before = flip(project.path(subject));
+      const { code, stderr } = await project.cli(['history']);
+      expect([subject, code, stderr]).toEqual([subject, 0, '']);
+      if (!subject.includes('events')) continue;
+      expect(await verify(project)).toMatchObject({ ok: false, code: 74 });
+      await project.cli(['stop']);
+      writeFileSync(project.path(subject), before);
+    }
+  });
+});
+
+describe('doctor', () => {
+  it('finds and mends what is put aside and patches that are not what they should be', async () => {
+    const project = await settledProject();
+    await project.json(['status']);
+    const patch = filesIn(project, 'ledger/diffs', '.patch').at(-1) ?? '';
+    const bytes = flip(project.path(patch));
+    flip(project.path('ledger/derived.jsonl'));
+    interface Doctor {
+      readonly checks: { name: string; ok: boolean; detail: string; repaired?: boolean }[];
+    }
+    const failed = JSON.parse((await project.cli(['--json', 'doctor'])).stdout) as Doctor;
+    const wrong = failed.checks.filter(({ ok }) => !ok);
+    expect(wrong.map(({ name }) => name)).toEqual(['derived', 'patches']);
+    expect(wrong[0]?.detail).toContain('ledger/derived.jsonl');
+    expect(wrong[1]?.detail).toContain(patch);
+    const { checks } = await project.json<Doctor>(['doctor', '--repair']);
+    expect(checks.filter(({ repaired }) => repaired === true)).toHaveLength(2);
+    expect(readFileSync(project.path(patch))).toEqual(bytes);
+    expect(await verify(project)).toMatchObject({ ok: true });
+  });
+});
+
+describe('a ledger that was cut while no daemon ran', () => {
+  it('opens, loses at most the torn line and says so, whatever byte of the last three lines', async () => {
+    const project = await settledProject();
+    const active = project.path('ledger/events.jsonl');
+    const whole = readFileSync(active);
+    const ends = [...whole.toString().matchAll(/\n/gu)].map(({ index }) => index + 1);
+    const from = ends.at(-4) ?? 0;
+    const history = async () => {
+      const { events } = await project.json<{ events: { id: string }[] }>([
+        ...['history', '--limit', '1000'],
+      ]);
+      return events.length;
+    };
+    const all = await history();
+    await project.cli(['stop']);
+    // Every byte is tried with the ledger alone; a whole daemon at some of them.
+    for (let at = from + 1; at < whole.length; at += 397) {
+      writeFileSync(active, whole);
+      truncateSync(active, at);
+      const kept = ends.filter((end) => end <= at).length;
+      // A start may have to write again what the lost lines said.
+      expect(await history()).toBeGreaterThanOrEqual(all - (ends.length - kept));
+      const log = readFileSync(project.path('run/daemon.log'), 'utf8');
+      expect(log.includes('"cutBytes":') || ends.includes(at)).toBe(true);
+      await project.cli(['stop']);
+    }
+  });
+});

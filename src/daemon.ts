@@ -119,7 +119,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
 
   const version = packageVersion();
   const identity = { version, protocol: PROTOCOL, pid: process.pid, root };
-  const metrics = createMetrics();
+  const metrics = createMetrics(systemClock);
   const workspace = createWorkspace({
     identity,
     clock: systemClock,
@@ -147,7 +147,8 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     address: place.address,
     protect: protectSocket,
     limits: { ...defaultLimits(() => settings.config().wire.maxFrameBytes), ...options.limits },
-    dispatch: createDispatch(METHODS, (name, outcome) => metrics.countCall(name, outcome)),
+    dispatch: createDispatch(METHODS, (name) => metrics.beginCall(name)),
+    onDropped: () => metrics.dropped('subscriber'),
     workspace,
     log,
   });
@@ -177,7 +178,8 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     'daemon.json',
     ifOurs(() => removeDaemonFile(paths.daemon)),
   );
-  log.write('info', 'ready', { ...info });
+  const tools = { node: process.version, grammars: storage.semantics.edition };
+  log.write('info', 'ready', { ...info, tools });
 
   const stopping = signal();
   const stopped = signal();

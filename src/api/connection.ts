@@ -38,6 +38,8 @@ export interface ConnectionDeps {
   /** The error for new requests while the daemon stops; undefined otherwise. */
   readonly refuse: () => SmithyError | undefined;
   readonly onIdle: () => void;
+  /** A subscriber did not keep up. */
+  readonly onDropped: () => void;
 }
 
 /** Who asked for history and takes none of it for so long is not there any more. */
@@ -185,6 +187,7 @@ export class Connection {
   /** A subscriber that does not keep up is dropped; it resumes from its last cursor. */
   #deliver(frame: string): void {
     if (this.#socket.writableLength > this.#deps.limits.unsentBytes) {
+      this.#deps.onDropped();
       this.#deps.log.write('warn', 'dropped a subscriber that does not read', {
         unsent_bytes: this.#socket.writableLength,
       });

@@ -10,8 +10,8 @@ export interface Call {
 
 export type Dispatch = (call: Call, context: Context) => Promise<unknown>;
 
-/** Counts calls by name and outcome; names come from the table, so they are few. */
-export type CallObserver = (method: string, outcome: string) => void;
+/** Told of a call when it begins and of its outcome when it ends; names come from the table, so they are few. */
+export type CallObserver = (method: string) => (outcome: string) => void;
 
 /** The only way from a transport to a method: look up, check the input, run, check the answer. */
 export function createDispatch(methods: readonly AnyMethod[], observe: CallObserver): Dispatch {
@@ -20,16 +20,17 @@ export function createDispatch(methods: readonly AnyMethod[], observe: CallObser
   return async (call, context) => {
     const row = byName.get(call.method);
     if (row?.on.includes(context.transport) !== true) {
-      observe('unknown', 'METHOD_NOT_FOUND');
+      observe('unknown')('METHOD_NOT_FOUND');
       throw unknownMethod(call.method, methods, context);
     }
+    const ended = observe(row.name);
     try {
       const result = row.output.parse(await row.run(context, readInput(row, call.params) as never));
-      observe(row.name, 'ok');
+      ended('ok');
       return result;
     } catch (error) {
       const failure = SmithyError.from(error);
-      observe(row.name, failure.code);
+      ended(failure.code);
       throw failure;
     }
   };

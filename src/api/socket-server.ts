@@ -16,7 +16,7 @@ export interface SocketServer extends Listener {
 
 export interface SocketServerDeps extends Pick<
   ConnectionDeps,
-  'limits' | 'dispatch' | 'workspace' | 'log'
+  'limits' | 'dispatch' | 'workspace' | 'log' | 'onDropped'
 > {
   readonly address: string;
   /** Runs right after the address exists, before anybody is answered. */

@@ -14,6 +14,7 @@ import type { FileDiff } from '../core/text-diff.js';
 import type { Accounts } from './accounts.js';
 import type { Contents } from './contents.js';
 import { resultsOf } from './entry-results.js';
+import type { Meter } from './metrics.js';
 import { Follower, type FollowerDeps } from './follower.js';
 
 export interface BlockDeps extends FollowerDeps {
@@ -21,6 +22,7 @@ export interface BlockDeps extends FollowerDeps {
   readonly contents: Pick<Contents, 'keptSide'>;
   readonly semantics: Semantics;
   readonly blockFiles: BlockFiles;
+  readonly metrics: Pick<Meter, 'dropped'>;
 }
 
 interface Derived {
@@ -205,7 +207,9 @@ export class Blocks {
     const chosen = ranges.length === 0 ? whole : ranges;
     const enriched = await this.#deps.semantics.enrich(where, content, chosen);
     const file = toFileBlock(path, enriched);
-    return enriched.unsettled === true ? { ...file, unsettled: true } : file;
+    if (enriched.unsettled !== true) return file;
+    if (!this.#isClosed) this.#deps.metrics.dropped('semantics');
+    return { ...file, unsettled: true };
   }
 }
 

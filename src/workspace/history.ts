@@ -1,6 +1,8 @@
 import { OpenEdit } from '../core/edits.js';
 import type { Ledger, LedgerEntry } from '../core/ledger.js';
+import { describeRecorded } from '../core/recorded.js';
 import { createQueue, type Queue } from '../core/queue.js';
+import type { CheckpointStore } from '../core/store.js';
 import { sameState } from '../core/watching.js';
 import { Accounts, type Account } from './accounts.js';
 import { Blame } from './blame.js';
@@ -23,6 +25,7 @@ import { DerivedState } from './derived-state.js';
 import { ExplainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
 import { Goals } from './goals.js';
+import type { Meter } from './metrics.js';
 import { createMending } from './mending.js';
 import { migrate } from './migration.js';
 import { Milestones } from './milestones.js';
@@ -59,6 +62,8 @@ export function createHistory(given: WorkspaceDeps) {
     const entries = await timeline.append(events);
     for (const entry of entries) explained.fold(entry);
     derived.wake();
+    given.metrics.eventsWritten(entries.length);
+    if (entries.length > 0) given.log.write('info', 'recorded', describeRecorded(entries));
     patches.follower.wake();
     blocks.follower.wake();
     for (const entry of entries) snapshotWatch.fold(entry);
@@ -66,7 +71,7 @@ export function createHistory(given: WorkspaceDeps) {
     return entries;
   };
   const ledger: Ledger = { ...given.ledger, append };
-  const deps = { ...given, ledger };
+  const deps = { ...given, ledger, store: countingFreed(given.store, given.metrics) };
   const { watcher, identity, clock, log } = deps;
   const recovered: string[] = [];
   const unrecorded = new Unrecorded(deps.store);
@@ -328,6 +333,11 @@ export function createHistory(given: WorkspaceDeps) {
       snapshots,
     },
 
+    eventsSinceSnapshot: (): number => {
+      const [last = 0] = timeline.index.find({ action: 'snapshot_create', limit: 1 });
+      return ledger.head().seq - last;
+    },
+
     /** What an older program left and could not be taken over, one sentence each. */
     warnings: (): readonly string[] => notMigrated,
 
@@ -343,6 +353,17 @@ export function createHistory(given: WorkspaceDeps) {
       projection.writeIndex(book);
       await patches.follower.close();
       await blocks.close();
+    },
+  };
+}
+
+function countingFreed(store: CheckpointStore, meter: Meter): CheckpointStore {
+  return {
+    ...store,
+    prune: async (onProgress) => {
+      const freed = await store.prune(onProgress);
+      meter.freed(freed.freedBytes);
+      return freed;
     },
   };
 }

@@ -13,6 +13,7 @@ import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import { GOAL, type Goals } from './goals.js';
 import type { HunkChoice } from './hunk-returns.js';
+import type { Meter } from './metrics.js';
 import type { OwnDeps } from './own-changes.js';
 import type { Present } from './present.js';
 import { reportProgress, type ProgressDeps } from './progress.js';
@@ -42,6 +43,7 @@ export interface RestoreDeps extends MoveDeps, OwnDeps, ProgressDeps {
   readonly present: Present;
   readonly accounts: Accounts;
   readonly clock: Clock;
+  readonly metrics: Pick<Meter, 'restored'>;
   /** Refuses when one of the paths is being edited. */
   readonly requireFree: (paths: readonly Path[]) => void;
   readonly isEdited: () => boolean;
@@ -66,6 +68,7 @@ const WANTED = 'wanted';
 export class Restores {
   readonly #deps: RestoreDeps;
   #underWay: Intent | undefined;
+  #begun: number | undefined;
 
   constructor(deps: RestoreDeps) {
     this.#deps = deps;
@@ -119,13 +122,14 @@ export class Restores {
 
   /** Brings the tree to a commit; the dialog's tip is what is on disk. Shared with reset. */
   async bring(dialog: DialogState, target: Target, what: Intent['what']): Promise<Moved> {
-    const { intent, book, checkpoints } = this.#deps;
+    const { intent, book, checkpoints, clock } = this.#deps;
     const { commit, ...told } = target;
     const isResumed = intent.read() !== undefined;
     const after = book.movedAt(dialog.id);
     const written: Intent = { what, dialog: dialog.id, target: commit, ...told, after };
     intent.write(written);
     this.#underWay = written;
+    this.#begun = clock.monotonic();
     const all = nothingMoved();
     let present = dialog;
     const onProgress = reportProgress(this.#deps, { what: 'restore', dialog: dialog.id });
@@ -155,8 +159,11 @@ export class Restores {
 
   /** After the files: the state is what the ledger says, and nothing is left to mend. */
   done(): void {
+    const { clock, metrics, intent } = this.#deps;
+    if (this.#begun !== undefined) metrics.restored(clock.monotonic() - this.#begun);
+    this.#begun = undefined;
     this.#underWay = undefined;
-    this.#deps.intent.remove();
+    intent.remove();
   }
 
   /**
@@ -174,6 +181,7 @@ export class Restores {
       const plan = await planMove(this.#deps, paths === undefined ? back : { ...back, paths });
       await applyMove(this.#deps, plan);
     }
+    this.#begun = undefined;
     this.done();
     return left;
   }

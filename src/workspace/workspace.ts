@@ -5,6 +5,7 @@ import { describeProblems } from '../core/schema-problems.js';
 import type { WorkspaceDeps } from './deps.js';
 import { createHistory } from './history.js';
 import { publishChanges } from './intake.js';
+import type { Gauge } from './metrics.js';
 import { knownFiles, type KnownFilesPage, type KnownFilesQuery } from './known-files.js';
 
 export type Workspace = ReturnType<typeof createWorkspace>;
@@ -18,6 +19,9 @@ export function createWorkspace(deps: WorkspaceDeps) {
   const startedAt = clock.monotonic();
   const history = createHistory(deps);
   publishChanges(watcher, events, { claims: history.claims, config: () => settings.config() });
+  watcher.onNotice((notice) => {
+    if (notice.type === 'watch_desynced') deps.metrics.desynced(notice.reason);
+  });
   settings.onChange((config) => watcher.reconfigure(config));
 
   const uptime = (): number => Math.round(clock.monotonic() - startedAt);
@@ -90,13 +94,7 @@ export function createWorkspace(deps: WorkspaceDeps) {
       return { fresh, files, duration_ms: Math.round(clock.monotonic() - begun) };
     },
 
-    metricsText: (): string =>
-      deps.metrics.render({
-        smithyd_uptime_seconds: uptime() / 1000,
-        smithyd_memory_bytes: deps.memoryBytes(),
-        smithyd_known_files: watcher.health().files,
-        smithyd_fresh: watcher.health().fresh ? 1 : 0,
-      }),
+    metricsText: (): string => deps.metrics.render(gauges()),
 
     async doctor(repair: boolean): Promise<{ ok: boolean; checks: Check[] }> {
       const machine = [
@@ -113,6 +111,28 @@ export function createWorkspace(deps: WorkspaceDeps) {
 
     shutdown: (): void => deps.stop('asked by a client'),
   };
+
+  function gauges(): Gauge[] {
+    const { files, fresh } = watcher.health();
+    const { events: lines, bytes } = deps.ledger.stats();
+    const sizes = deps.store.sizes();
+    const one = (name: string, help: string, value: number): Gauge => ({ name, help, value });
+    return [
+      one('smithyd_uptime_seconds', 'Since the daemon started.', uptime() / 1000),
+      one('smithyd_memory_bytes', 'Memory in use.', deps.memoryBytes()),
+      one('smithyd_known_files', 'Files whose content is known.', files),
+      one('smithyd_fresh', '0 while changes may have been missed.', fresh ? 1 : 0),
+      one('smithyd_edits_open', 'Edits without an end.', history.edits.open),
+      one('smithyd_ledger_events', 'Lines of the ledger.', lines),
+      one('smithyd_ledger_bytes', 'Size of the ledger.', bytes),
+      one('smithyd_store_bytes', 'Size of the objects.', sizes.bytes),
+      one(
+        'events_since_last_snapshot',
+        'Lines of the ledger after the newest snapshot, or all.',
+        history.eventsSinceSnapshot(),
+      ),
+    ];
+  }
 
   function configCheck(): Check {
     const problems = settings.problems();

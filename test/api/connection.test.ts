@@ -47,6 +47,7 @@ function connect(answer: Promise<unknown> = Promise.resolve({})): FakeSocket {
     log: { write: () => undefined },
     refuse: () => undefined,
     onIdle: () => undefined,
+    onDropped: () => undefined,
   });
   return socket;
 }

@@ -23,7 +23,7 @@ const context = { transport: 'socket' } as Context;
 
 async function call(name: string, params: unknown) {
   const counted: [string, string][] = [];
-  const dispatch = createDispatch(ROWS, (...row) => counted.push(row));
+  const dispatch = createDispatch(ROWS, (name) => (outcome) => void counted.push([name, outcome]));
   const outcome = await dispatch({ method: name, params }, context).catch((error: unknown) =>
     SmithyError.from(error),
   );

@@ -160,6 +160,7 @@ describe('a client that asks for more than it takes', () => {
     expect(dropped()).toBe(true);
     slow.net.resume();
     await slow.closed();
-    expect((await busy.call('status')).error).toBeUndefined();
+    const { result } = await busy.call('get_metrics');
+    expect(result?.['text']).toMatch(/^smithyd_dropped_total\{queue="subscriber"\} [1-9]/mu);
   });
 });

@@ -1,9 +1,6 @@
-import { OpenEdit } from '../core/edits.js';
+import type { OpenEdit } from '../core/edits.js';
 import type { Ledger, LedgerEntry } from '../core/ledger.js';
-import { describeRecorded } from '../core/recorded.js';
 import { createQueue, type Queue } from '../core/queue.js';
-import type { CheckpointStore } from '../core/store.js';
-import { sameState } from '../core/watching.js';
 import { Accounts, type Account } from './accounts.js';
 import { Blame } from './blame.js';
 import { Blocks } from './blocks.js';
@@ -25,7 +22,7 @@ import { DerivedState } from './derived-state.js';
 import { ExplainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
 import { Goals } from './goals.js';
-import type { Meter } from './metrics.js';
+import { countingFreed, reportRecorded } from './metrics.js';
 import { createMending } from './mending.js';
 import { migrate } from './migration.js';
 import { Milestones } from './milestones.js';
@@ -35,6 +32,7 @@ import { Present } from './present.js';
 import { Projection } from './projection.js';
 import { recover } from './recovery.js';
 import { Remarks } from './remarks.js';
+import { reopenEdits } from './reopened.js';
 import { Restores } from './restores.js';
 import { Rewinds } from './rewinds.js';
 import { Saving } from './saving.js';
@@ -62,8 +60,7 @@ export function createHistory(given: WorkspaceDeps) {
     const entries = await timeline.append(events);
     for (const entry of entries) explained.fold(entry);
     derived.wake();
-    given.metrics.eventsWritten(entries.length);
-    if (entries.length > 0) given.log.write('info', 'recorded', describeRecorded(entries));
+    reportRecorded(given, entries);
     patches.follower.wake();
     blocks.follower.wake();
     for (const entry of entries) snapshotWatch.fold(entry);
@@ -213,26 +210,6 @@ export function createHistory(given: WorkspaceDeps) {
   const verification = new Verification({ ...shared, derived, patches, examination });
   const mended = createMending({ unrecorded, saving, restores, log })(turns);
 
-  /** Edits that were open when the daemon ended: theirs is what changed while they were. */
-  function reopenEdits(): OpenEdit[] {
-    const records = editBook.open();
-    const left = records.map(({ facts, before, touched }) => {
-      return new OpenEdit(facts, new Map([...before, ...touched]));
-    });
-    for (const edit of left) claims.table.open(edit);
-    const newest = records.findLast(({ facts }) => facts.scope === 'project');
-    if (newest === undefined) return left;
-    // What was unexplained may be as it should be by now, and that is its work too.
-    const unexplained = claims.known.list().map(({ path }) => path);
-    for (const path of new Set([...unexplained, ...newest.begun.keys()])) {
-      if (claims.table.claimant(path) !== undefined) continue;
-      const found = newest.begun.get(path);
-      const before = found === undefined ? claims.known.expected(path) : found;
-      if (!sameState(before, watcher.get(path))) claims.table.touch(path, before);
-    }
-    return left;
-  }
-
   /**
    * Before anybody is answered, so that nobody meets an edit of a daemon that is gone. Answers the
    * ones whose files cannot be known now.
@@ -279,7 +256,7 @@ export function createHistory(given: WorkspaceDeps) {
       tell,
     });
     await explainedThen();
-    const left = reopenEdits();
+    const left = reopenEdits(shared);
     projection.writeIndex(book);
     await projection.catchUp(book);
     void leaveLater(await leaveEdits(left));
@@ -333,10 +310,7 @@ export function createHistory(given: WorkspaceDeps) {
       snapshots,
     },
 
-    eventsSinceSnapshot: (): number => {
-      const [last = 0] = timeline.index.find({ action: 'snapshot_create', limit: 1 });
-      return ledger.head().seq - last;
-    },
+    eventsSinceSnapshot: () => timeline.sinceSnapshot(),
 
     /** What an older program left and could not be taken over, one sentence each. */
     warnings: (): readonly string[] => notMigrated,
@@ -353,17 +327,6 @@ export function createHistory(given: WorkspaceDeps) {
       projection.writeIndex(book);
       await patches.follower.close();
       await blocks.close();
-    },
-  };
-}
-
-function countingFreed(store: CheckpointStore, meter: Meter): CheckpointStore {
-  return {
-    ...store,
-    prune: async (onProgress) => {
-      const freed = await store.prune(onProgress);
-      meter.freed(freed.freedBytes);
-      return freed;
     },
   };
 }

@@ -1,5 +1,8 @@
 import { exposition, Histogram, Summary, type Family } from '../core/exposition.js';
-import type { Clock } from '../core/ports.js';
+import type { LedgerEntry } from '../core/ledger.js';
+import type { Clock, Log } from '../core/ports.js';
+import { describeRecorded } from '../core/recorded.js';
+import type { CheckpointStore } from '../core/store.js';
 import type { DoubtReason } from '../core/watching.js';
 
 /** Queues that let go of something when they are full. */
@@ -8,6 +11,7 @@ const QUEUES = ['subscriber', 'semantics'] as const;
 /** What the parts of the product report of themselves; each word once, whoever does it. */
 export interface Meter {
   eventsWritten(count: number): void;
+  /** What it added to the store: it shares all else with the checkpoints. */
   snapshotSaved(bytes: number): void;
   replayed(ms: number, succeeded: boolean): void;
   /** A restore, undo, redo, reset or rewind: from the first file to the line that tells of it. */
@@ -62,7 +66,7 @@ export function createMetrics(clock: Clock): Metrics {
   /** The names of S2-58, there from the first scrape so that a dashboard need not guess. */
   const ledger = (): Family[] => [
     counter('events_written_total', 'Lines written to the ledger.', totals.events),
-    counter('snapshot_bytes_total', 'Bytes of the snapshots saved.', totals.snapshotBytes),
+    counter('snapshot_bytes_total', 'What snapshots added to the store.', totals.snapshotBytes),
     gauge({
       name: 'replay_success_rate',
       help: 'Replays that gave what was recorded, of all; NaN before the first.',
@@ -148,4 +152,26 @@ function labelled(
 
 function raise(counts: Map<string, number>, of: string): void {
   counts.set(of, (counts.get(of) ?? 0) + 1);
+}
+
+/** Whoever prunes. */
+export function countingFreed(store: CheckpointStore, meter: Meter): CheckpointStore {
+  return {
+    ...store,
+    prune: async (onProgress) => {
+      const freed = await store.prune(onProgress);
+      meter.freed(freed.freedBytes);
+      return freed;
+    },
+  };
+}
+
+/** Lines that are on the disk, for those who look at numbers and logs. */
+export function reportRecorded(
+  { metrics, log }: { readonly metrics: Meter; readonly log: Log },
+  entries: readonly LedgerEntry[],
+): void {
+  if (entries.length === 0) return;
+  metrics.eventsWritten(entries.length);
+  log.write('info', 'recorded', describeRecorded(entries));
 }

@@ -10,6 +10,7 @@ import { placeOf } from './adoption.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import type { EditBook } from './edit-book.js';
+import type { Meter } from './metrics.js';
 import { skippedFiles, type Saved, type Saving } from './saving.js';
 import { settled } from './settled.js';
 import type { SnapshotBook } from './snapshot-book.js';
@@ -28,6 +29,7 @@ export interface SnapshotDeps {
   readonly queue: Queue;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Pick<Meter, 'snapshotSaved'>;
   readonly version: string;
   /** What is known of the machine. */
   readonly machine: Readonly<Record<string, string>>;
@@ -51,6 +53,11 @@ export interface Manifest {
   seeds: Record<string, number | string | null>;
   tools: Record<string, string>;
   files: number;
+}
+
+/** A state that was saved beside the dialogs, and what it added to the store. */
+interface Aside extends Saved {
+  readonly bytes: number;
 }
 
 /** Side digests that need not be made again; about 100 bytes each. */
@@ -147,8 +154,9 @@ export class Snapshots {
     };
   }
 
-  async #saveAside(dialog: DialogState, name: string | null): Promise<Saved> {
+  async #saveAside(dialog: DialogState, name: string | null): Promise<Aside> {
     const { store, saving, snapshots } = this.#deps;
+    const before = store.sizes().bytes;
     await store.createRepository(KEPT);
     const id = snapshots.nextId();
     // What a killed daemon had left under this name was never acknowledged.
@@ -157,18 +165,19 @@ export class Snapshots {
       await store.setBranches(KEPT, [{ name: id, to: null, expected: left }]);
     }
     const message = name === null ? `Snapshot ${id}` : `Snapshot ${id}: ${name}`;
-    return saving.saveAside(dialog, { branch: id, message });
+    const saved = await saving.saveAside(dialog, { branch: id, message });
+    return { ...saved, bytes: Math.max(0, store.sizes().bytes - before) };
   }
 
-  #record(
-    saved: Saved,
+  async #record(
+    saved: Aside,
     how: {
       readonly name: string | null;
       readonly reason: SnapshotReason;
       readonly said: Partial<Surroundings>;
     },
   ): Promise<Snapshot> {
-    const { snapshots, ledger, watcher, book } = this.#deps;
+    const { snapshots, ledger, watcher, book, metrics } = this.#deps;
     const skipped = skippedFiles(saved.skipped);
     const note: SnapshotNote = {
       commit: saved.commit,
@@ -179,7 +188,9 @@ export class Snapshots {
       ...this.surroundings(how.said),
       ...(skipped.length === 0 ? {} : { skipped }),
     };
-    return this.record(snapshots.nextId(), note, book.find(undefined));
+    const snapshot = await this.record(snapshots.nextId(), note, book.find(undefined));
+    metrics.snapshotSaved(saved.bytes);
+    return snapshot;
   }
 
   async #withHashes(snapshot: Snapshot) {

@@ -55,6 +55,12 @@ export class Timeline implements Derived {
     else if (note !== undefined && note.what !== 'passed_on') this.#openedAt.delete(note.id);
   }
 
+  /** Lines after the newest snapshot; all of them when there is none. */
+  sinceSnapshot(): number {
+    const [last = 0] = this.index.find({ action: 'snapshot_create', limit: 1 });
+    return this.#ledger.head().seq - last;
+  }
+
   /** These entries, in the order in which they are named; damaged ones are left out. */
   async entries(newestFirst: readonly number[]): Promise<LedgerEntry[]> {
     const groups = neighbours(newestFirst);

@@ -52,6 +52,18 @@ describe('metrics', () => {
     expect(await value(work, 'events_since_last_snapshot')).toBeLessThanOrEqual(ledger.events);
   });
 
+  it('tell what snapshots added, and begin anew after each', async () => {
+    const work = shared();
+    await work.fresh({ a: '1\n' });
+    const bytes = (await value(work, 'snapshot_bytes_total')) ?? NaN;
+    work.put({ a: `${Math.random()}\n`.repeat(100) });
+    await work.call('snapshot_save', { name: 'green' });
+    expect(await value(work, 'snapshot_bytes_total')).toBeGreaterThan(bytes);
+    expect(await value(work, 'events_since_last_snapshot')).toBe(0);
+    await work.call('user_message', { content: 'hello' });
+    expect(await value(work, 'events_since_last_snapshot')).toBeGreaterThan(0);
+  });
+
   it('tell how long restores and calls took, by the name of the method', async () => {
     const work = shared();
     await work.fresh({ a: '1\n' });

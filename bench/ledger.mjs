@@ -70,7 +70,7 @@ function raisePriority() {
 }
 
 /** One after the other, each flushed, in turns with the same bytes to a bare file. */
-async function measureAppends(folder) {
+export async function measureAppends(folder) {
   const ledger = createLedger({ folder: join(folder, 'ledger') });
   await ledger.open();
   const path = join(folder, 'ledger/events.jsonl');
@@ -116,7 +116,7 @@ export async function makeProject(root) {
 }
 
 /** To the first answer that needs the whole ledger. */
-async function start(root) {
+export async function start(root) {
   const begun = performance.now();
   const client = await connect(root, { timeoutMs: 300_000 });
   await client.history({ limit: 1 });

@@ -11,16 +11,26 @@ export interface LedgerIo {
   flushFolder(folder: string): Promise<void>;
 }
 
+/**
+ * A write with O_DSYNC is a write and its `fdatasync` in one call: one trip to a thread instead of
+ * two. Elsewhere it promises less than the flush does.
+ */
+const WRITES_LAST = process.platform === 'linux';
+
 export const diskIo: LedgerIo = {
   write: async (file, bytes, at) => (await file.write(bytes, 0, bytes.length, at)).bytesWritten,
-  flush: (file) => file.datasync(),
+  flush: (file) => (WRITES_LAST ? Promise.resolve() : file.datasync()),
   truncate: (file, size) => file.truncate(size),
   rename,
   flushFolder,
 };
 
 // Without O_NONBLOCK a FIFO planted at the path would hang us for ever.
-const FLAGS = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const FLAGS =
+  constants.O_RDWR |
+  constants.O_NOFOLLOW |
+  constants.O_NONBLOCK |
+  (WRITES_LAST ? constants.O_DSYNC : 0);
 
 /** Opens the file, making it and its folder durable parts of the disk when they are new. */
 export async function openLedgerFile(

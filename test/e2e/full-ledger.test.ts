@@ -115,7 +115,7 @@ describe('a ledger without space', () => {
       work.put({ a: '1' });
       const { commit_id: known } = await work.save('known');
       work.put({ a: '2' });
-      const failing = await fillLedger(work, 'fdatasync:error=EIO:when=1');
+      const failing = await fillLedger(work, 'pwrite64:error=EIO:when=1');
       const refusal = await work.refusal('create_checkpoint');
       expect(refusal.data).toMatchObject({ code: 'STORAGE_IO' });
       await failing.stop();

@@ -7,6 +7,7 @@ import type { DialogId, EditId, Hash, Path } from './core/model.js';
 import { literalPattern } from './core/path-match.js';
 import type { Log } from './core/ports.js';
 import { ulid } from './core/ulid.js';
+import { createArchives } from './archive/archives.js';
 import { sha256 } from './archive/digest.js';
 import { createTextDiff } from './diff/text-diff.js';
 import { hashBytes } from './files/look.js';
@@ -123,6 +124,7 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     bookmarkFile: openJsonFile(join(paths.state, 'ledger', 'bookmarks.json')),
     machine: machineFacts(),
     sha256,
+    archives: createArchives(paths.state),
     index: openJsonFile(join(paths.state, 'dialogs', 'index.json')),
     oldIndex: openJsonFile(join(paths.state, 'old-dialogs', 'index.json')),
     metadata: (dialog: DialogId) =>

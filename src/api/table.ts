@@ -58,6 +58,8 @@ const ROWS = [
   snapshots.snapshotSave,
   snapshots.snapshotList,
   snapshots.snapshotShow,
+  snapshots.snapshotExport,
+  snapshots.snapshotImport,
   daemon.getConfig,
   daemon.updateConfig,
   daemon.getMetrics,

@@ -210,5 +210,8 @@ export const HISTORY_RENDERERS = {
   rewind: renderRewind,
   snapshot_save: renderSnapshot,
   snapshot_list: renderSnapshots,
+  snapshot_import: renderSnapshot,
+  snapshot_export: ({ id, to, bytes: size, files }: Answer<'snapshot_export'>) =>
+    `Wrote ${files} files of ${id} to ${printable(to)} (${bytes(size)}).\n`,
   note: ({ event }: Answer<'note'>) => `Noted as ${event}.\n`,
 } as const;

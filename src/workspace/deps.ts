@@ -1,5 +1,6 @@
 import type { BlockFiles } from '../core/event-blocks.js';
 import type { DerivedFiles } from '../core/derived.js';
+import type { Archives } from '../core/archive.js';
 import type { Journal } from '../core/journal.js';
 import type { Ledger, PatchFiles } from '../core/ledger.js';
 import type { DialogId, EditId, Hash, Path } from '../core/model.js';
@@ -53,6 +54,7 @@ export interface WorkspaceDeps {
   readonly bookmarkFile: SmallFile;
   /** What is known of the machine, for manifests. */
   readonly machine: Readonly<Record<string, string>>;
+  readonly archives: Archives;
   readonly sha256: (content: Content) => Promise<string>;
   /** The index as an older program left it. */
   readonly oldIndex: SmallFile;

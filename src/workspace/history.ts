@@ -39,6 +39,7 @@ import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
 import { Showing } from './showing.js';
 import { SnapshotBook } from './snapshot-book.js';
+import { SnapshotTransfers } from './snapshot-transfers.js';
 import { SnapshotWatch } from './snapshot-watch.js';
 import { Snapshots } from './snapshots.js';
 import { Timeline } from './timeline.js';
@@ -162,6 +163,8 @@ export function createHistory(given: WorkspaceDeps) {
   const books = { bookmarks: bookmarkBook, snapshots: snapshotBook };
   const bookmarks = new Bookmarks({ ...moving, ...books, version });
   const snapshots = new Snapshots({ ...moving, ...books, version });
+  const carried = { ...moving, ...books, saved: snapshots, version };
+  const transfers = new SnapshotTransfers(carried);
   const rhythm = () => config().snapshots;
   const watching = { ...shared, snapshots, rhythm };
   const snapshotWatch = new SnapshotWatch(watching);
@@ -249,6 +252,7 @@ export function createHistory(given: WorkspaceDeps) {
     notMigrated = await migrate({ ...deps, book });
     // Before anything is given back.
     await bookmarks.open();
+    await deps.archives.sweep();
     await recover({
       ...{ book, restores, sessions, rewinds, log },
       // What it moves is to stay, with or without a line.
@@ -297,18 +301,8 @@ export function createHistory(given: WorkspaceDeps) {
     /** What the start found cut off, and what became of it. */
     recovered: recovered as readonly string[],
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
-    ...{
-      milestones,
-      fileCheckpoints,
-      examination,
-      verification,
-      chronicle,
-      showing,
-      bookmarks,
-      rewinds,
-      remarks,
-      snapshots,
-    },
+    ...{ milestones, fileCheckpoints, examination, verification, chronicle, showing },
+    ...{ bookmarks, rewinds, remarks, snapshots, transfers },
 
     eventsSinceSnapshot: () => timeline.sinceSnapshot(),
 

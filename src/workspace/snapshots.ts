@@ -216,7 +216,7 @@ export class Snapshots {
   }
 }
 
-function toManifest(snapshot: Snapshot): Manifest {
+export function toManifest(snapshot: Snapshot): Manifest {
   const { id, ts, name, reason, base, tar, commit, env, seeds, tools, files } = snapshot;
   return {
     ...{ id, ts, name, reason, files },

@@ -1,5 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { createArchives } from '../../src/archive/archives.js';
+import type { ArchivedFile } from '../../src/core/archive.js';
 import { editing } from '../support/edits.js';
 import { isAlive, signal } from '../support/processes.js';
 import { until } from '../support/until.js';
@@ -16,6 +20,13 @@ interface Manifest {
   readonly seeds: object;
   readonly tools: Readonly<Record<string, string>>;
   readonly hashes: Readonly<Record<string, string>>;
+}
+
+interface Exported {
+  readonly id: string;
+  readonly to: string;
+  readonly bytes: number;
+  readonly files: number;
 }
 
 const save = (work: Work, more: object = {}): Promise<Manifest> => work.call('snapshot_save', more);
@@ -145,6 +156,123 @@ describe('a snapshot', () => {
     expect((await work.call<{ ok: boolean }>('doctor')).ok).toBe(true);
   });
 });
+
+describe('an exported snapshot', () => {
+  const shared = sharedWork();
+
+  it('is a tar.zst that tar reads, and becomes a snapshot again', async () => {
+    const work = shared();
+    await work.fresh({ a: 'a\n', 'dir/b': 'b\n', näme: 'n\n', large: 'x'.repeat(3_000_000) });
+    chmodSync(work.at('dir/b'), 0o755);
+    symlinkSync('dir/b', work.at('link'));
+    mkdirSync(work.at('hollow'));
+    const disk = work.disk();
+    const saved = await save(work, { name: 'to go', seeds: { global: 7 } });
+    const to = `${work.project.folder}-out.tar.zst`;
+    try {
+      const out = await work.call<Exported>('snapshot_export', { id: saved.id, to });
+      expect(out).toMatchObject({ id: saved.id, to, files: 5 });
+      expect(statSync(to).size).toBe(out.bytes);
+      expect((await list(work)).at(-1)).toMatchObject({ id: saved.id, tar_uri: to });
+      const listed = spawnSync('tar', ['--zstd', '-tf', to], { encoding: 'utf8' });
+      if (listed.status === 0) expect(listed.stdout).toContain('manifest.json\nfiles/a\n');
+      const again = await work.call<Manifest>('snapshot_import', { from: to });
+      expect(again).toMatchObject({ reason: 'import', name: 'to go', seeds: { global: 7 } });
+      expect(again.id > saved.id).toBe(true);
+      expect(again.hashes).toEqual(saved.hashes);
+      const kept = work.project.path('store/kept');
+      const treeOf = (id: string) => git(kept, ['rev-parse', `${id}^{tree}`]);
+      expect(treeOf(again.id)).toBe(treeOf(saved.id));
+      work.put({ a: 'changed\n', 'dir/b': null, hollow: null });
+      await work.restore(again.id);
+      expect(work.disk()).toEqual(disk);
+      expect(await code(work, 'snapshot_export', { id: saved.id, to })).toBe('NAME_TAKEN');
+    } finally {
+      rmSync(to, { force: true });
+    }
+  });
+
+  it('is refused where it cannot be written or read', async () => {
+    const work = shared();
+    await work.fresh({ a: 'a\n' });
+    const { id } = await save(work);
+    const exported = (to: string) => code(work, 'snapshot_export', { id, to });
+    expect(await exported('.agentsmithy/x.tar.zst')).toBe('PATH_PROTECTED');
+    expect(await exported('no/such/folder/x.tar.zst')).toBe('PATH_UNSUPPORTED');
+    expect(await code(work, 'snapshot_export', { id: 'snap-9999', to: '/tmp/x' })).toBe(
+      'SNAPSHOT_NOT_FOUND',
+    );
+    expect(await code(work, 'snapshot_import', { from: 'a' })).toBe('STORE_CORRUPT');
+    expect(await code(work, 'snapshot_import', { from: 'none' })).toBe('PATH_UNSUPPORTED');
+  });
+
+  it.each<[string, { path: string; target?: string; refusal: string }]>([
+    ['climbs out', { path: '../x', refusal: 'PATH_OUTSIDE_ROOT' }],
+    ['is absolute', { path: '/etc/x', refusal: 'PATH_OUTSIDE_ROOT' }],
+    ['is in .git', { path: '.git/hooks/x', refusal: 'PATH_PROTECTED' }],
+    ['is not plain', { path: 'a//b', refusal: 'STORE_CORRUPT' }],
+    ['is a link out', { path: 'l', target: '/etc/passwd', refusal: 'PATH_OUTSIDE_ROOT' }],
+    ['is a link up', { path: 'd/l', target: '../../x', refusal: 'PATH_OUTSIDE_ROOT' }],
+  ])('is refused with a file that %s', async (_, { path, target, refusal }) => {
+    const work = shared();
+    await work.fresh({ a: 'a\n' });
+    const { length: count } = await list(work);
+    const from = await hostile(work, { path, target, isTrue: true });
+    expect(await code(work, 'snapshot_import', { from })).toBe(refusal);
+    expect(await list(work)).toHaveLength(count);
+    expect(readdirSync(work.project.path()).filter((name) => name.startsWith('import-'))).toEqual(
+      [],
+    );
+  });
+
+  it('is refused when a file is not what the manifest says, and takes links out when told to', async () => {
+    const work = shared();
+    await work.fresh({ a: 'a\n' });
+    const wrong = await hostile(work, { path: 'x', isTrue: false });
+    expect(await code(work, 'snapshot_import', { from: wrong })).toBe('STORE_CORRUPT');
+    const out = await hostile(work, { path: 'l', target: '/etc/passwd', isTrue: true });
+    const taken = await work.call<Manifest>('snapshot_import', {
+      from: out,
+      allow_links_out: true,
+    });
+    expect(await content(work, taken.id, 'l')).toBe('/etc/passwd');
+  });
+
+  it('is a command, and still there after a kill', async () => {
+    let work = shared();
+    await work.fresh({ a: 'a\n' });
+    const { id } = await save(work);
+    const to = work.at('.out.tar.zst');
+    const say = async (...words: string[]) => (await work.project.cli(words)).stdout;
+    expect(await say('snapshot', 'export', id, to)).toContain(`Wrote 1 files of ${id} to ${to}`);
+    work = await killed(work);
+    expect(await say('snapshot', 'import', to)).toMatch(/^Saved 1 files as snap-\d{4}/u);
+    const [exported, imported] = (await list(work)).slice(-2);
+    expect(exported).toMatchObject({ id, tar_uri: to });
+    expect(await content(work, imported?.id ?? '', 'a')).toBe('a\n');
+  });
+});
+
+/** An archive that nobody would make with good intentions. */
+async function hostile(
+  work: Work,
+  { path, target, isTrue }: { path: string; target?: string | undefined; isTrue: boolean },
+): Promise<string> {
+  const to = work.at(`.hostile-${Math.abs(Date.now())}`);
+  rmSync(to, { force: true });
+  const bytes = Buffer.from(target ?? 'content\n');
+  const manifest = {
+    ...{ format: 1, id: 'snap-0001', ts: '', name: null, base_event_id: '' },
+    ...{ env: {}, seeds: {}, tools: {}, empty_folders: [] },
+    hashes: { [path]: digest(isTrue ? bytes.toString() : 'other') },
+  };
+  const mode = target === undefined ? '100644' : '120000';
+  const files = async function* (): AsyncGenerator<ArchivedFile> {
+    yield await Promise.resolve({ path, mode, content: bytes } as const);
+  };
+  await createArchives(work.project.path()).write(to, { manifest, files: files() });
+  return to;
+}
 
 describe('snapshots by themselves', () => {
   const shared = sharedWork();

@@ -71,3 +71,44 @@ export const snapshotShow = method({
   cli: { command: 'snapshot show', positional: ['id'] },
   run: ({ workspace }, input) => workspace.snapshots.show(input.id),
 });
+
+const place = z.string().min(1).max(4096);
+
+export const snapshotExport = method({
+  name: 'snapshot_export',
+  summary: 'Writes a snapshot with its manifest into a tar.zst file; never over another file.',
+  effect: 'write',
+  on: ['socket', 'http', 'cli'],
+  input: z.strictObject({
+    id,
+    to: place.describe('The file to make: absolute, or relative to the project.'),
+  }),
+  output: z.object({
+    id: z.string(),
+    to: z.string().describe('Absolute.'),
+    bytes: count,
+    files: count,
+    event: z.string(),
+  }),
+  cli: { command: 'snapshot export', positional: ['id', 'to'] },
+  run: ({ workspace }, { id: given, to }) => workspace.transfers.export(given, to),
+});
+
+export const snapshotImport = method({
+  name: 'snapshot_import',
+  summary: 'Makes a snapshot out of an exported one, every file checked; no file is touched.',
+  effect: 'write',
+  on: ['socket', 'http', 'cli'],
+  input: z.strictObject({
+    from: place.describe('The file: absolute, or relative to the project.'),
+    name: z.string().min(1).max(200).optional().describe('Default: the one it had.'),
+    allow_links_out: z
+      .boolean()
+      .optional()
+      .describe('Take links that lead out of the project as they are.'),
+  }),
+  output: withHashes,
+  cli: { command: 'snapshot import', positional: ['from'] },
+  run: ({ workspace }, { from, name, allow_links_out: allowLinksOut }) =>
+    workspace.transfers.import({ from, name, allowLinksOut }),
+});

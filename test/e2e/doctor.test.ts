@@ -98,7 +98,7 @@ describe('doctor', () => {
     expect(new Set(steps.map(({ step }) => step))).toEqual(
       new Set(['ledger', 'store', 'dialogs', 'derived', 'patches', 'journals']),
     );
-    expect(steps.at(-1)).toMatchObject({ step: 'journals', percent: 100 });
+    expect(steps.at(-1)).toMatchObject({ step: 'patches', percent: 100 });
   });
 
   it('names a line of the ledger that was changed', async () => {

@@ -4,11 +4,21 @@
  * that nobody announced is published. Against the least it can cost: the same bytes appended to
  * files of their own and flushed twice, as start and end both have to. Needs a build.
  */
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { appendFileSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from '../dist/index.js';
 import { quantile, round, verdict } from './numbers.mjs';
 import { table } from './section.mjs';
@@ -36,7 +46,12 @@ export async function editSection({ sizes = SIZES, say = () => undefined } = {})
     }
     floor.close();
     say(`${AGENTS} agents at once`);
-    for (const subject of subjects) await subject.manyAgents();
+    for (const subject of subjects) {
+      // What they do behind their answers is theirs alone: the other one is measured without it.
+      for (const other of subjects) await other.calm();
+      await subject.manyAgents();
+    }
+    for (const subject of subjects) await subject.calm();
     say('changes that nobody announces');
     for (const subject of subjects) await subject.outside();
     return describe(subjects, floor.times);
@@ -72,6 +87,16 @@ async function createSubject(root, files) {
       await bracketOf(client, (at * 37) % files);
       times.push(performance.now() - begun);
     },
+    /** Until it has used no time for three seconds: patches, blocks and snapshots are made. */
+    async calm() {
+      const { pid } = await client.status({});
+      for (let before = ticksOf(pid), still = 0; still < 3;) {
+        await pause(1_000);
+        const now = ticksOf(pid);
+        still = now - before <= 1 ? still + 1 : 0;
+        before = now;
+      }
+    },
     async manyAgents() {
       const agents = [];
       for (let number = 0; number < AGENTS; number++) agents.push(await connect(root));
@@ -100,8 +125,19 @@ async function createSubject(root, files) {
     async end() {
       await client.shutdown();
       await client.close();
+      // Gone with the last thing that the daemon does.
+      while (existsSync(join(root, '.agentsmithy/run/daemon.json'))) await pause(20);
     },
   };
+}
+
+/** User and system time of a process, in hundredths of a second. */
+function ticksOf(pid) {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .split(') ')[1]
+    .split(' ')
+    .slice(11);
+  return Number(user) + Number(system);
 }
 
 /** Two flushed appends, as many bytes as an ordinary file and its ledger lines. */

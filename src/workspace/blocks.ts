@@ -61,9 +61,9 @@ export class Blocks {
     this.#deps = deps;
     this.follower = new Follower(deps, {
       failure: 'what changes are inside of could not be kept',
-      // Later than patches: who asks before is answered all the same.
-      quietMs: 500,
-      longestMs: 10_000,
+      // A parser takes a core for itself, and who asks before is answered all the same.
+      quietMs: 2_000,
+      longestMs: 60_000,
       reached: () => this.#reached(),
       take: (entry) => this.#follow(entry),
       pause: (reached) => deps.blockFiles.add(this.#followed.splice(0), reached),

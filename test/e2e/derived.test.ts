@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { projectsPerTest, type Project } from '../support/daemon-project.js';
 import { editing } from '../support/edits.js';
+import { until } from '../support/until.js';
 import { Work } from '../support/work.js';
 
 const newProject = projectsPerTest();
@@ -17,6 +18,13 @@ async function worked(project: Project): Promise<Work> {
     await edit.finalize(started);
   }
   await work.call('approve', {});
+  // Made behind the answer: later it would be a line more in the middle of a comparison.
+  await until('the approval has its snapshot', async () => {
+    const { events } = await work.call<{ events: unknown[] }>('history', {
+      action_type: 'snapshot_create',
+    });
+    return events[0];
+  });
   await work.call('milestone_add', { title: 'half way' });
   const { dialog_id: id } = await work.call<{ dialog_id: string }>('create_dialog', {});
   await work.call('user_message', { content: 'gone soon' });

@@ -6,7 +6,6 @@
  */
 import {
   closeSync,
-  existsSync,
   fdatasyncSync,
   mkdtempSync,
   openSync,
@@ -20,6 +19,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from '../dist/index.js';
+import { endDaemon } from './daemon-end.mjs';
 import { quantile, round, verdict } from './numbers.mjs';
 import { table } from './section.mjs';
 import { contentOf, makeTree, pathOf } from './source-tree.mjs';
@@ -122,12 +122,7 @@ async function createSubject(root, files) {
       }
       await stop();
     },
-    async end() {
-      await client.shutdown();
-      await client.close();
-      // Gone with the last thing that the daemon does.
-      while (existsSync(join(root, '.agentsmithy/run/daemon.json'))) await pause(20);
-    },
+    end: () => endDaemon(client),
   };
 }
 

@@ -4,13 +4,13 @@
  * Needs a build.
  */
 import { closeSync, fdatasyncSync, mkdirSync, mkdtempSync, openSync } from 'node:fs';
-import { readFileSync, realpathSync, rmSync, statSync, writeSync } from 'node:fs';
+import { readFileSync, realpathSync, rmSync, writeSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { setTimeout } from 'node:timers/promises';
 import { connect } from '../dist/index.js';
 import { createLedger } from '../dist/ledger/ledger.js';
+import { endDaemon } from './daemon-end.mjs';
 import { makeLedger } from './ledger-maker.mjs';
 import { quantile, round, verdict } from './numbers.mjs';
 import { table } from './section.mjs';
@@ -111,7 +111,7 @@ export async function makeProject(root) {
     });
     live.push({ id, tip });
   }
-  await stop(root, client);
+  await endDaemon(client);
   return live;
 }
 
@@ -122,18 +122,7 @@ export async function start(root) {
   await client.history({ limit: 1 });
   const ms = performance.now() - begun;
   const { pid } = await client.status();
-  return { ms, pid, client, stop: () => stop(root, client) };
-}
-
-async function stop(root, client) {
-  await client.shutdown();
-  await client.close();
-  const file = join(root, '.agentsmithy/run/daemon.json');
-  for (let isThere = true; isThere; isThere = exists(file)) await setTimeout(10);
-}
-
-function exists(path) {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  return { ms, pid, client, stop: () => endDaemon(client) };
 }
 
 /** After a moment, so that what the start left behind is gone. */

@@ -100,7 +100,7 @@ function alternatesOf(layout: Layout, dialog: string): string {
 
 export async function ensureEngine(layout: Layout): Promise<boolean> {
   await mkdir(layout.packs, { recursive: true, mode: 0o700 });
-  const isNew = (await readText(join(layout.engine, 'config'))) === undefined;
+  const isNew = readText(join(layout.engine, 'config')) === undefined;
   const changed = await ensureFiles(layout.engine, ENGINE_FILES);
   await mkdir(join(layout.engine, 'refs'), { recursive: true, mode: 0o700 });
   const { packs, objects, engine, store } = layout;
@@ -116,7 +116,7 @@ export async function ensureEngine(layout: Layout): Promise<boolean> {
  */
 export async function ensureDialog(layout: Layout, dialog: string): Promise<boolean> {
   const gitDir = layout.gitDir(dialog);
-  const isNew = (await readText(join(gitDir, 'HEAD'))) === undefined;
+  const isNew = readText(join(gitDir, 'HEAD')) === undefined;
   await mkdir(layout.heads(dialog), { recursive: true, mode: 0o700 });
   // HEAD last: git takes a folder with HEAD, refs and objects for a repository.
   const { HEAD, ...rest } = DIALOG_FILES;
@@ -140,7 +140,7 @@ async function ensureFiles(folder: string, files: Readonly<Record<string, string
   let changed = false;
   for (const [name, content] of Object.entries(files)) {
     const path = join(folder, name);
-    const present = await readText(path);
+    const present = readText(path);
     if (present === content) continue;
     if (present !== undefined) await rename(path, `${path}.foreign`);
     await replaceFile(path, content);
@@ -154,9 +154,9 @@ export type RepositoryKind = 'ours' | 'half' | 'foreign';
 /** Whose repository this is: one that something else made is left alone. */
 export async function kindOf(layout: Layout, dialog: string): Promise<RepositoryKind> {
   const gitDir = layout.gitDir(dialog);
-  const alternates = await readText(join(gitDir, ALTERNATES));
+  const alternates = readText(join(gitDir, ALTERNATES));
   if (alternates === alternatesOf(layout, dialog)) return 'ours';
-  const config = await readText(join(gitDir, 'config'));
+  const config = readText(join(gitDir, 'config'));
   if (config?.startsWith(HEADER) === true) return 'half';
   // We keep no objects there: whatever is in it, it is not the beginning of one of ours.
   const hasContent = await holdsObjects(join(gitDir, 'objects'));

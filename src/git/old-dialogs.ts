@@ -80,7 +80,7 @@ async function readOld(layout: Layout, dialog: string): Promise<OldDialog> {
   const folder = (await isFolder(gitDirIn(moved))) ? moved : join(layout.dialogs, dialog);
   const gitDir = gitDirIn(folder);
   const branches = await readOldBranches(gitDir);
-  const head = (await readText(join(gitDir, 'HEAD')))?.trim() ?? '';
+  const head = readText(join(gitDir, 'HEAD'))?.trim() ?? '';
   const named = /^ref: refs\/heads\/(\S+)$/u.exec(head)?.[1];
   const present = named === undefined ? head : (branches.get(named) ?? '');
   const main = branches.get('main') ?? (present as CommitId);
@@ -138,7 +138,7 @@ function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
 }
 
 async function readOldBranches(gitDir: string): Promise<Map<string, CommitId>> {
-  const packed = (await readText(join(gitDir, 'packed-refs'))) ?? '';
+  const packed = readText(join(gitDir, 'packed-refs')) ?? '';
   const branches = new Map<string, CommitId>();
   for (const [, id = '', name = ''] of packed.matchAll(/^([0-9a-f]{40}) refs\/heads\/(\S+)$/gmu)) {
     if (branches.size < MOST_BRANCHES) branches.set(name, id as CommitId);
@@ -147,7 +147,7 @@ async function readOldBranches(gitDir: string): Promise<Map<string, CommitId>> {
   const files = await readdir(heads, { recursive: true, withFileTypes: true }).catch(() => []);
   for (const file of files.filter((one) => one.isFile()).slice(0, MOST_BRANCHES)) {
     const path = join(file.parentPath, file.name);
-    const id = (await readText(path))?.trim() ?? '';
+    const id = readText(path)?.trim() ?? '';
     if (ID.test(id)) branches.set(path.slice(heads.length + 1), id as CommitId);
   }
   return branches;

@@ -20,25 +20,25 @@ export async function readBranches(layout: Layout, dialog: string): Promise<Map<
     if (dialog === KEPT) return [];
     throw noRepository(dialog);
   });
-  const branches = await readPacked(layout, dialog);
+  const branches = readPacked(layout, dialog);
   for (const name of names.filter((one) => !one.endsWith('.lock')).sort()) {
-    const id = (await readText(join(heads, name)))?.trim() ?? '';
+    const id = readText(join(heads, name))?.trim() ?? '';
     if (ID.test(id)) branches.set(name, id as CommitId);
   }
   return branches;
 }
 
 /** We never pack refs, but a person in `checkpoints/` may. */
-async function readPacked(layout: Layout, dialog: string): Promise<Map<string, CommitId>> {
-  const text = await readText(join(layout.gitDir(dialog), 'packed-refs'));
+function readPacked(layout: Layout, dialog: string): Map<string, CommitId> {
+  const text = readText(join(layout.gitDir(dialog), 'packed-refs'));
   const found = (text ?? '').matchAll(/^([0-9a-f]{40}) refs\/heads\/([^/\s]+)$/gmu);
   return new Map([...found].map(([, id = '', name = '']) => [name, id as CommitId]));
 }
 
-async function readBranch(layout: Layout, dialog: string, branch: string) {
-  const loose = await readText(join(layout.heads(dialog), branch));
+function readBranch(layout: Layout, dialog: string, branch: string): CommitId | null {
+  const loose = readText(join(layout.heads(dialog), branch));
   if (loose !== undefined && ID.test(loose.trim())) return loose.trim() as CommitId;
-  return (await readPacked(layout, dialog)).get(branch) ?? null;
+  return readPacked(layout, dialog).get(branch) ?? null;
 }
 
 /** A branch held against everybody else, git included, until it moves or is let go. */
@@ -72,7 +72,7 @@ export async function holdBranch(
     await closing.close();
     await rm(lock, { force: true });
   };
-  const actual = await readBranch(layout, dialog, branch);
+  const actual = readBranch(layout, dialog, branch);
   if (actual !== expected) {
     await release();
     throw moved(branch, expected, actual);

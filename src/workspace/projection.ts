@@ -8,7 +8,7 @@ import {
 import type { Journal, JournalFacts } from '../core/journal.js';
 import type { LedgerEntry } from '../core/ledger.js';
 import type { DialogId } from '../core/model.js';
-import type { Clock, Log, SmallFile } from '../core/ports.js';
+import type { Log, SmallFile } from '../core/ports.js';
 import type { Account } from './accounts.js';
 import type { DialogBook, Told } from './dialog-book.js';
 import { toIndexEntry } from './dialogs.js';
@@ -21,7 +21,6 @@ export interface ProjectionDeps {
   readonly index: SmallFile;
   /** `metadata.json` of a dialog. */
   readonly metadata: (dialog: DialogId) => SmallFile;
-  readonly clock: Clock;
   readonly log: Log;
   /** The text of an edit, made again from the contents. */
   readonly diffOf: (entry: LedgerEntry) => Promise<string | null>;
@@ -34,7 +33,7 @@ const INDEX_MS = 1_000;
 /** Files for others to read, made from the ledger and made again whenever they are lost. */
 export class Projection {
   readonly #deps: ProjectionDeps;
-  #indexAt = -Infinity;
+  #indexDue: NodeJS.Timeout | undefined;
 
   constructor(deps: ProjectionDeps) {
     this.#deps = deps;
@@ -45,8 +44,8 @@ export class Projection {
     const isStructural = entries.some(
       ({ action_type: type }) => type === 'dialog' || type === 'session' || type === 'rewind',
     );
-    if (isStructural || this.#deps.clock.monotonic() - this.#indexAt > INDEX_MS)
-      this.writeIndex(book);
+    if (isStructural) this.writeIndex(book);
+    else this.#indexDue ??= setTimeout(() => this.writeIndex(book), INDEX_MS).unref();
     const state = book.list().find(({ id }) => id === dialog);
     if (state === undefined) {
       this.#deps.journal.forget(dialog);
@@ -90,7 +89,8 @@ export class Projection {
   }
 
   writeIndex(book: DialogBook): void {
-    this.#indexAt = this.#deps.clock.monotonic();
+    clearTimeout(this.#indexDue);
+    this.#indexDue = undefined;
     const dialogs = book.list().map(toIndexEntry);
     try {
       this.#deps.index.write({ dialogs, current_dialog_id: book.current });

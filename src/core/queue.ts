@@ -8,6 +8,8 @@ export interface Queue {
    * the one after that begins with another try: a disk that was full may have room again.
    */
   open(turn: () => Promise<void>): Promise<void>;
+  /** Everything that came before is done; whoever waits for it has no turn and keeps nobody. */
+  calm(): Promise<void>;
 }
 
 export function createQueue(): Queue {
@@ -43,6 +45,7 @@ export function createQueue(): Queue {
 
   return {
     run,
+    calm: () => tail.then(() => undefined),
     open(turn) {
       opening = turn;
       return run(() => undefined);

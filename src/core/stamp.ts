@@ -29,7 +29,7 @@ const COARSE_MS = 2_100;
  * True when a write after `readAt` could leave the very same stamp, so the stamp proves nothing.
  * Only ctime counts: mtime may be set to any time, past or future, and every write moves ctime.
  */
-export function isRacy(stamp: Stamp, readAt: number): boolean {
+export function isRacy(stamp: Pick<Stamp, 'mtimeMs' | 'ctimeMs'>, readAt: number): boolean {
   const coarse = stamp.ctimeMs % 1000 === 0 && stamp.mtimeMs % 1000 === 0;
   return stamp.ctimeMs >= readAt - (coarse ? COARSE_MS : TICK_MS);
 }

@@ -55,7 +55,7 @@ export async function applyFileStep(
   const folder = deps.walk.enter(parts, step.kind === 'write' ? 'create' : undefined);
   if (folder === 'missing' || folder === 'blocked') return withoutFolder(step);
   const place = { folder, parts, name };
-  const seen = await deps.eye.look(folder.at(name));
+  const seen = await deps.eye.look(folder.at(name), deps.lastHold);
   const verdict = judge(step, seen);
   if (verdict !== 'go') return toResult(verdict);
   if (step.kind === 'chmod') return changeMode(deps, { ...place, step }, seen);
@@ -92,14 +92,14 @@ async function write(
   const fresh = folder.at(await writeFresh(deps, input));
   let isLeft = true;
   try {
-    const again = await deps.eye.look(folder.at(site.name));
+    const again = await deps.eye.lookAgain(folder.at(site.name), seen);
     const verdict = judge(step, again);
     if (verdict !== 'go') return toResult(verdict);
     if (!isInPlace(deps.walk, site)) return { reason: 'changed_meanwhile' };
     if (again.kind === 'nothing') {
       if (!putInto(fresh, folder.at(site.name), step)) return occupied(step);
     } else {
-      replace(deps, site, () => renameSync(fresh, folder.at(site.name)));
+      renameSync(fresh, folder.at(site.name));
       isLeft = false;
     }
   } finally {
@@ -143,19 +143,8 @@ function changeMode(deps: StepDeps, site: Site<WriteStep>, seen: Sight): StepRes
 
 function remove(deps: StepDeps, site: Site): StepResult {
   if (!isInPlace(deps.walk, site)) return { reason: 'changed_meanwhile' };
-  replace(deps, site, () => unlinkSync(site.folder.at(site.name)));
+  unlinkSync(site.folder.at(site.name));
   return confirmed(deps.walk, site, 'deleted');
-}
-
-/** Does away with the file at a place; a link has nothing to give back. */
-function replace({ lastHold }: StepDeps, { step, folder, name }: Site, work: () => void): void {
-  const isLink = step.expect?.mode === '120000';
-  const letGo = isLink ? () => undefined : lastHold.take(folder.at(name));
-  try {
-    work();
-  } finally {
-    letGo();
-  }
 }
 
 function isInPlace(walk: Walk, { parts, folder }: Site): boolean {

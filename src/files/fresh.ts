@@ -89,10 +89,10 @@ async function makeFile(deps: FreshDeps, place: string, input: FreshInput): Prom
       deps.signal?.throwIfAborted();
     }
     if (!(content instanceof Uint8Array)) deps.pace.passed();
-    if (like?.isFile() === true) takeAfter(fd, like, entry);
-    const { size } = fstatSync(fd, { bigint: true });
+    const made = fstatSync(fd, { bigint: true });
+    if (like?.isFile() === true) takeAfter(fd, { made, like }, entry);
     // Read back: what counts is what the file holds, not what we meant to write.
-    if ((await deps.eye.hashFile(fd, size)) !== entry.hash) throw wrongContent(entry);
+    if ((await deps.eye.hashFile(fd, made.size)) !== entry.hash) throw wrongContent(entry);
   } catch (error) {
     discard(place);
     throw error;
@@ -114,11 +114,14 @@ function writeAll(fd: number, chunk: Uint8Array): void {
 }
 
 /** Permission bits and owner of the old file; setuid and setgid are not passed on to new content. */
-function takeAfter(fd: number, like: BigIntStats, { mode }: Entry): void {
-  const fresh = fstatSync(fd, { bigint: true });
-  if (fresh.uid !== like.uid || fresh.gid !== like.gid) giveTo(fd, like);
+function takeAfter(
+  fd: number,
+  { made, like }: { readonly made: BigIntStats; readonly like: BigIntStats },
+  { mode }: Entry,
+): void {
+  if (made.uid !== like.uid || made.gid !== like.gid) giveTo(fd, like);
   const wished = withExecutable(Number(like.mode & 0o777n), mode === '100755');
-  if (Number(fresh.mode & 0o7777n) !== wished) fchmodSync(fd, wished);
+  if (Number(made.mode & 0o7777n) !== wished) fchmodSync(fd, wished);
 }
 
 /** Whoever may read it may execute it, as `chmod +x` and git do. */

@@ -1,6 +1,4 @@
-import { close, constants, openSync, readFileSync } from 'node:fs';
-import { isSwapped } from './look.js';
-import { hasCode } from './reasons.js';
+import { close, readFileSync } from 'node:fs';
 
 /**
  * Keeps files that are replaced or deleted alive until the work is done, and lets go of them on
@@ -9,8 +7,8 @@ import { hasCode } from './reasons.js';
  * every inode freed in the last minutes whenever it makes a file.
  */
 export interface LastHold {
-  /** The answer gives it up; call it whatever came of the replacing. */
-  take(place: string): () => void;
+  /** Gets a file as it was looked at, before it is replaced or deleted. Absent: nothing is held. */
+  readonly takeOver?: (fd: number) => void;
   /** Waits while too many are held. */
   room(): Promise<void>;
   /** The work is done: lets go of everything, without waiting for it. */
@@ -21,8 +19,6 @@ export interface LastHold {
 const AT_ONCE = 4;
 /** Open files. At most a quarter of what this process may have; the rest is for everybody else. */
 const MOST_HELD = 8_192;
-
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export function createLastHold(most = mostOpenFiles()): LastHold {
   const held: number[] = [];
@@ -42,14 +38,10 @@ export function createLastHold(most = mostOpenFiles()): LastHold {
   }
 
   return {
-    take(place) {
-      const fd = tryOpen(place);
-      if (fd === undefined) return () => undefined;
-      return () => {
-        isDone = false;
-        held.push(fd);
-        next();
-      };
+    takeOver(fd) {
+      isDone = false;
+      held.push(fd);
+      next();
     },
     async room() {
       if (held.length < most) return;
@@ -64,7 +56,6 @@ export function createLastHold(most = mostOpenFiles()): LastHold {
 
 /** Elsewhere an open file may not be replaced at all. */
 export const noHold: LastHold = {
-  take: () => () => undefined,
   room: () => Promise.resolve(),
   letGo: () => undefined,
 };
@@ -75,15 +66,5 @@ export function mostOpenFiles(): number {
     return Math.min(MOST_HELD, Math.floor(Number(limit ?? 0) / 4));
   } catch {
     return 0;
-  }
-}
-
-/** What cannot be opened is replaced without being held. */
-function tryOpen(place: string): number | undefined {
-  try {
-    return openSync(place, READ);
-  } catch (error) {
-    if (isSwapped(error) || hasCode(error, 'EACCES', 'EPERM', 'EMFILE', 'ENFILE')) return undefined;
-    throw error;
   }
 }

@@ -2,17 +2,31 @@ import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from 'node:fs';
 import type { Hash } from '../core/model.js';
+import { isRacy } from '../core/stamp.js';
 import type { FileMode } from '../core/watching.js';
 import type { Found } from '../core/restore-verdict.js';
 import type { Pace } from './pace.js';
 import { hasCode } from './reasons.js';
 
 /** What is found, and the stat of a file or link to compare with later. */
-export type Sight = Found & { readonly stat?: BigIntStats };
+export type Sight = Found & {
+  readonly stat?: BigIntStats;
+  /** Whoever writes it from now on leaves another stamp. */
+  readonly isTelling?: boolean;
+};
+
+export interface LookOptions {
+  /** Gets what is read. */
+  readonly keep?: (chunk: Uint8Array) => void;
+  /** Gets the file, and with it the duty to close it. */
+  readonly takeOver?: (fd: number) => void;
+}
 
 export interface Eye {
   /** Looks at an entry without following it; a special file is never opened. */
-  look(place: string, keep?: (chunk: Uint8Array) => void): Promise<Sight>;
+  look(place: string, also?: LookOptions): Promise<Sight>;
+  /** The same a little later, without reading where the stamp proves that nobody wrote since. */
+  lookAgain(place: string, before: Sight): Promise<Sight>;
   /** The blob id of an open file, read from its start. */
   hashFile(fd: number, size: bigint): Promise<Hash>;
 }
@@ -57,24 +71,37 @@ export function createEye(pace: Pace): Eye {
     }
   }
 
-  async function look(place: string, keep?: (chunk: Uint8Array) => void): Promise<Sight> {
+  async function look(place: string, also: LookOptions = {}): Promise<Sight> {
+    const { keep, takeOver = closeSync } = also;
+    const readAt = Date.now();
     const stat = statOf(place);
     if (stat === undefined) return { kind: 'nothing' };
     if (!stat.isFile() && !stat.isSymbolicLink()) return { kind: 'other' };
     try {
       const hash = stat.isFile()
-        ? await readThrough(place, (fd) => hashFile(fd, stat.size, keep))
+        ? await readThrough(place, takeOver, (fd) => hashFile(fd, stat.size, keep))
         : hashLink(place, keep);
       const after = statOf(place);
       if (after === undefined || !isSame(stat, after)) return { kind: 'unsettled' };
-      return { kind: 'entry', mode: modeOf(stat), hash, stat };
+      const isTelling = !isRacy(timesOf(stat), readAt);
+      return { kind: 'entry', mode: modeOf(stat), hash, stat, isTelling };
     } catch (error) {
       if (isSwapped(error)) return { kind: 'unsettled' };
       throw error;
     }
   }
 
-  return { look, hashFile };
+  async function lookAgain(place: string, before: Sight): Promise<Sight> {
+    if (before.stat === undefined || before.isTelling !== true) return look(place);
+    const stat = statOf(place);
+    return stat !== undefined && isSame(stat, before.stat) ? before : look(place);
+  }
+
+  return { look, lookAgain, hashFile };
+}
+
+function timesOf({ mtimeNs, ctimeNs }: BigIntStats) {
+  return { mtimeMs: Number(mtimeNs) / 1e6, ctimeMs: Number(ctimeNs) / 1e6 };
 }
 
 /** By which a change of a file shows, without reading it. */
@@ -110,11 +137,15 @@ function modeOf(stat: BigIntStats): FileMode {
   return (stat.mode & 0o100n) === 0n ? '100644' : '100755';
 }
 
-async function readThrough<T>(place: string, read: (fd: number) => Promise<T>): Promise<T> {
+async function readThrough<T>(
+  place: string,
+  after: (fd: number) => void,
+  read: (fd: number) => Promise<T>,
+): Promise<T> {
   const fd = openSync(place, READ);
   try {
     return await read(fd);
   } finally {
-    closeSync(fd);
+    after(fd);
   }
 }

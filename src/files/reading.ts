@@ -66,7 +66,7 @@ function readSmall(place: string, size: number): Uint8Array {
 async function readWhole({ eye }: ReadDeps, path: Path, place: string): Promise<FileOnDisk | null> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const chunks: Uint8Array[] = [];
-    const seen = await eye.look(place, (chunk) => chunks.push(chunk));
+    const seen = await eye.look(place, { keep: (chunk) => chunks.push(chunk) });
     if (seen.kind === 'entry') {
       const [only] = chunks;
       const content = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);

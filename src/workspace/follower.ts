@@ -5,6 +5,8 @@ export interface FollowerDeps {
   readonly ledger: Pick<Ledger, 'head' | 'read'>;
   readonly clock: Clock;
   readonly log: Log;
+  /** Somebody's work under way is done: it goes first. */
+  readonly calm: () => Promise<void>;
 }
 
 export interface Following {
@@ -96,6 +98,7 @@ export class Follower {
     let isAll = entries.length > 0;
     let reached = after;
     for (const entry of entries) {
+      await this.#deps.calm();
       isAll = !this.#isClosed && (await take(entry));
       if (!isAll) break;
       this.#reached = reached = entry.seq;

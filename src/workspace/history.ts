@@ -78,9 +78,10 @@ export function createHistory(given: WorkspaceDeps) {
   const contents = new Contents(store, deps.files);
   const tidy = createTidying(store, log);
   const accounts = new Accounts({ contents, store, text: deps.text, tidy });
-  const blocks = new Blocks({ ...deps, accounts, contents });
+  const calm = (): Promise<void> => turns.calm();
+  const blocks = new Blocks({ ...deps, accounts, contents, calm });
   const patched = (bytes: number) => snapshotWatch.patched(bytes);
-  const patches = new Patches({ ...deps, accounts, patched });
+  const patches = new Patches({ ...deps, accounts, patched, calm });
   const claims = new Claims(watcher, config);
   const told = deps.events.tell;
   const editBook = new EditBook({ ledger, clock, told });

@@ -66,4 +66,22 @@ describe('the queue of writers', () => {
     await expect(shared).rejects.toThrow('cannot open');
     await expect(run).rejects.toThrow('cannot open');
   });
+
+  it('is calm when everybody who came before is done, whatever became of it', async () => {
+    const queue = createQueue();
+    const work = gate();
+    const order: string[] = [];
+    const turn = queue.run(async () => {
+      await work.promise;
+      order.push('turn');
+      throw new Error('no');
+    });
+    const calm = queue.calm().then(() => order.push('calm'));
+    const later = queue.run(() => order.push('later'));
+    work.open();
+    await Promise.allSettled([turn, calm, later]);
+    expect(order.slice(0, 1)).toEqual(['turn']);
+    expect(order).toContain('calm');
+    await queue.calm();
+  });
 });

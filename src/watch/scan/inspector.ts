@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { isProtected } from '../../core/paths.js';
 import { sameStamp } from '../../core/stamp.js';
+import { isTemporary } from '../../core/tree-writer.js';
 import type { EntryKind } from '../../core/tracking.js';
 import { isExhaustion, readLink, type Reading } from '../content/content.js';
 import { kindOf, look } from './disk.js';
@@ -56,6 +57,8 @@ export class Inspector {
       return;
     }
     const known = folder.children.get(name);
+    // Made and renamed by our own restore before anybody could look.
+    if (known === undefined && isTemporary(name)) return;
     if (known === undefined && glance.isListedFile === true) {
       if (folder.rules.decide(name, 'file').tracked) this.#newFile(folder, name, glance);
       return;

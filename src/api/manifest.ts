@@ -52,7 +52,14 @@ function toFlag(
     ...(short === undefined ? {} : { short }),
     ...(property.enum === undefined ? {} : { choices: property.enum }),
     ...(property.description === undefined ? {} : { help: property.description }),
+    ...wordOf(property),
   };
+}
+
+function wordOf({ properties = {}, required = [] }: Schema): { readonly word?: string } {
+  const [only, ...others] = required;
+  if (only === undefined || others.length > 0) return {};
+  return properties[only]?.type === 'string' ? { word: only } : {};
 }
 
 function typeOf({ type, items }: Schema): CliFlag['type'] {

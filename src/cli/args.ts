@@ -125,6 +125,7 @@ function readNumber(flag: CliFlag, text: string): number {
 }
 
 function readJson(flag: CliFlag, text: string): unknown {
+  if (flag.word !== undefined && !text.trimStart().startsWith('{')) return { [flag.word]: text };
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -74,8 +74,9 @@ function usageOf({ positional, flags, switches }: CliCommand): string {
   return [...placed, ...set, ...named].join(' ');
 }
 
-function flagUsage({ name, type, short }: CliFlag): string {
+function flagUsage({ name, type, short, word }: CliFlag): string {
   const spelled = short === undefined ? `--${name}` : `-${short}, --${name}`;
+  if (word !== undefined) return `${spelled} ${word.toUpperCase()}|JSON`;
   return type === 'boolean' ? spelled : `${spelled} ${type === 'json' ? 'JSON' : 'VALUE'}`;
 }
 

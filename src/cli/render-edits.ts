@@ -17,7 +17,8 @@ function renderStarted(answer: Answer<'start_edit'>, look: Look): string {
     ({ path, exists }) => `  ${exists ? 'saved' : 'new  '}  ${shownPath(path)}`,
   );
   const held = rows.length === 0 ? ['  whatever changes from now on'] : atMost(rows);
-  return text([id, ...held, ...warnings.map((warning) => caution(warning, look))]);
+  look.aside(text([...held, ...warnings.map((warning) => caution(warning, look))]));
+  return text([id]);
 }
 
 function renderFinalized(answer: Answer<'finalize_edit'>, look: Look): string {

@@ -5,6 +5,8 @@ import { ago, bytes, columns, paint, printable } from './text.js';
 export interface Look {
   readonly colour: boolean;
   readonly now: number;
+  /** Beside the answer, so that a script gets the answer alone. */
+  readonly aside: (text: string) => void;
 }
 
 function renderLog({ checkpoints }: Answer<'list_checkpoints'>, look: Look): string {

@@ -20,7 +20,11 @@ export async function render(
   method: string,
   answer: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const look = { colour: wantsColour(process.stdout), now: Date.now() };
+  const look: Look = {
+    colour: wantsColour(process.stdout),
+    now: Date.now(),
+    aside: (text) => void process.stderr.write(text),
+  };
   const renderer = (RENDERERS[method as MethodName] ?? (await laterRenderer(method))) as
     ((answer: unknown, look: Look) => string) | undefined;
   return renderer === undefined ? printableJson(answer, 2) : renderer(answer, look);

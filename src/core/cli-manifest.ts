@@ -26,4 +26,6 @@ export interface CliFlag {
   readonly short?: string;
   readonly choices?: readonly string[];
   readonly help?: string;
+  /** The member that a plain word is, where an object needs no other. */
+  readonly word?: string;
 }

@@ -132,7 +132,7 @@ export class Unknown {
     const [first] = entries;
     return {
       success: true,
-      message: `${found.length} files are known now, written by somebody unknown.`,
+      message: `${found.length} ${found.length === 1 ? 'file is' : 'files are'} known now, written by somebody unknown.`,
       ...(first === undefined ? {} : { compensatingSnapshotId: first.id }),
       modifiedFiles: found.map(({ path }) => path),
     };

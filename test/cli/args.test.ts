@@ -24,6 +24,7 @@ const PAINT: CliCommand = {
     { name: 'coats', field: 'coats', type: 'number', required: false },
     { name: 'dry-run', field: 'dry_run', type: 'boolean', required: false },
     { name: 'plan', field: 'plan', type: 'json', required: false },
+    { name: 'by', field: 'by', type: 'json', required: false, word: 'name' },
   ],
 };
 
@@ -46,6 +47,8 @@ describe('the words of a command', () => {
     ['w1 --dry-run=false', { wall_id: 'w1', dry_run: false }],
     ['w1 --coats 2', { wall_id: 'w1', coats: 2 }],
     ['w1 --plan {"a":1}', { wall_id: 'w1', plan: { a: 1 } }],
+    ['w1 --by ann', { wall_id: 'w1', by: { name: 'ann' } }],
+    ['w1 --by {"name":"ann"}', { wall_id: 'w1', by: { name: 'ann' } }],
     ['-- -c --coats', { wall_id: '-c', tools: ['--coats'] }],
     ['-', { wall_id: '-' }],
     ['--wall-id=a=b', { wall_id: 'a=b' }],

@@ -17,28 +17,30 @@ async function ok(...words: string[]): Promise<string> {
   return stdout;
 }
 
-/** As a script does it: the first line is the id. */
+/** As a script does it: what it prints is the id. */
 async function startEdit(...words: string[]): Promise<string> {
-  return (await ok('edit', 'start', ...words)).split('\n')[0] ?? '';
+  const { code, stdout } = await smithyd('edit', 'start', ...words);
+  expect(code).toBe(0);
+  return stdout.trim();
 }
 
 const ID = /^\w{26}$/u;
 
 describe('edits on the command line', () => {
-  it('start prints the id on the first line, then what is held', async () => {
+  it('start prints the id alone, and beside it what is held', async () => {
     await work().fresh({ 'a.txt': 'one\n' });
-    const [id = '', ...rest] = (await ok('edit', 'start', 'a.txt', 'new.txt')).split('\n');
-    expect(id).toMatch(ID);
-    expect(rest).toEqual(['  saved  a.txt', '  new    new.txt', '']);
-    await ok('edit', 'abort', id);
+    const { stdout, stderr } = await smithyd('edit', 'start', 'a.txt', 'new.txt');
+    expect(stdout.trimEnd()).toMatch(ID);
+    expect(stderr.split('\n')).toEqual(['  saved  a.txt', '  new    new.txt', '']);
+    await ok('edit', 'abort', stdout.trim());
   });
 
   it('start tells what was unknown before', async () => {
     await work().fresh({ 'a.txt': 'one\n' });
     work().put({ 'a.txt': 'somebody else\n' });
-    const shown = await ok('edit', 'start', 'a.txt');
-    expect(shown).toMatch(/^! .*a\.txt/mu);
-    await ok('edit', 'abort', shown.split('\n')[0] ?? '');
+    const { stdout, stderr } = await smithyd('edit', 'start', 'a.txt');
+    expect(stderr).toMatch(/^! .*a\.txt/mu);
+    await ok('edit', 'abort', stdout.trim());
   });
 
   it('finalize prints what changed, with its lines', async () => {
@@ -207,7 +209,7 @@ describe('unknown', () => {
 describe('blame', () => {
   it('shows each line behind its author, age, event and number', async () => {
     await work().fresh({ 'a.txt': 'one\ntwo\n' });
-    const id = await startEdit('a.txt', '--agent', '{"name":"claude"}');
+    const id = await startEdit('a.txt', '--agent', 'claude');
     work().put({ 'a.txt': 'one\n\ttab\u001b[31m\ntwo' });
     await ok('edit', 'finalize', id);
     const lines = (await ok('blame', 'a.txt')).trimEnd().split('\n');

@@ -1,58 +1,26 @@
-/** Draws docs/at-work.svg from a real run of the built command line in a fresh project. */
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+/** Draws docs/at-work.svg from a real run of the README's tour on the built command line. */
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { readTour, runTour } from '../test/support/tour.mjs';
 
-const CLI = resolve('dist/cli/main.js');
-const base = mkdtempSync(join(realpathSync(tmpdir()), 'smithyd-picture-'));
-const project = join(base, 'shop');
-mkdirSync(join(project, 'src'), { recursive: true });
-const put = (path, text) => writeFileSync(join(project, path), text);
-put('README.md', '# Shop\n');
-put('src/cart.ts', 'export const total = (items) => items.length;\n');
-
-const lines = [];
-function smithyd(...words) {
-  lines.push(`$ smithyd ${words.map((word) => (/\s/u.test(word) ? `"${word}"` : word)).join(' ')}`);
-  const { stdout, stderr } = spawnSync(process.execPath, [CLI, ...words], {
-    cwd: project,
-    encoding: 'utf8',
-  });
-  lines.push(...`${stdout}${stderr}`.replaceAll(base, '~').trimEnd().split('\n'), '');
-}
-function says(text) {
-  lines.push(`# ${text}`);
-}
-
-try {
-  smithyd('start');
-  says('before the agent works: one checkpoint of everything');
-  smithyd('message', 'Make the cart count prices');
-  put(
-    'src/cart.ts',
-    'export const total = (items) => items.reduce((sum, { price }) => sum + price, 0);\n',
-  );
-  put('src/tax.ts', 'export const tax = 0.19;\n');
-  rmSync(join(project, 'README.md'));
-  says('the agent has changed one file, made one and deleted one');
-  smithyd('session');
-  smithyd('diff', 'main', '--side-by-side', '--file', 'src/tax.ts');
-  smithyd('undo');
-  smithyd('redo');
-  smithyd('approve', '-m', 'The cart counts prices');
-  smithyd('log');
-} finally {
-  spawnSync(process.execPath, [CLI, 'stop'], { cwd: project });
-  rmSync(base, { recursive: true, force: true });
-}
+const folder = mkdtempSync(join(realpathSync(tmpdir()), 'smithyd-picture-'));
+const ran = await runTour({
+  steps: readTour('README.md'),
+  folder,
+  cli: resolve('dist/cli/main.js'),
+}).finally(() => rmSync(folder, { recursive: true, force: true, maxRetries: 50 }));
+const lines = ran.flatMap(({ command, printed }) => {
+  const text = printed.replaceAll(folder, '~');
+  return [`$ ${command}`, ...(text === '' ? [] : [...text.split('\n'), ''])];
+});
 
 const ROW = 19;
 const escape = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 const colourOf = (line) => {
   if (line.startsWith('$')) return '#7ee787';
-  return line.startsWith('#') ? '#8b949e' : '#e6edf3';
+  return /^!|^unknown/u.test(line) ? '#f0883e' : '#e6edf3';
 };
 const rows = lines.map(
   (line, at) =>

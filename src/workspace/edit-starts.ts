@@ -189,7 +189,8 @@ export class EditStarts {
     if (found.length > 0) {
       const what = strategy === 'integrate' ? 'were taken in as unknown' : 'were not announced';
       const names = found.slice(0, 3).map(({ path }) => path);
-      warnings.push(`Changes of ${found.length} files ${what}: ${names.join(', ')}.`);
+      const files = found.length === 1 ? '1 file' : `${found.length} files`;
+      warnings.push(`Changes of ${files} ${what}: ${names.join(', ')}.`);
     }
     if (facts.scope === 'project' && others > 0) {
       warnings.push('Another project edit is open: what changes from now on counts as this one.');

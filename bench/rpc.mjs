@@ -43,11 +43,15 @@ export async function measureRpc() {
   }
 }
 
-export function smithyd(root, command) {
-  const { stdout, status } = spawnSync(process.execPath, [CLI, '--root', root, '--json', command], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`smithyd ${command} ended with ${status}`);
+export function smithyd(root, ...words) {
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    [CLI, '--root', root, '--json', ...words],
+    {
+      encoding: 'utf8',
+    },
+  );
+  if (status !== 0) throw new Error(`smithyd ${words.join(' ')} ended with ${status}`);
   return JSON.parse(stdout);
 }
 

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { checkpointSection } from './checkpoint-section.mjs';
 import { editSection } from './edits.mjs';
 import { foundationSection } from './foundation.mjs';
+import { hooksSection } from './hooks.mjs';
 import { ledgerSection } from './ledger.mjs';
 import { round } from './numbers.mjs';
 import { machine, writeSection } from './section.mjs';
@@ -23,6 +24,7 @@ const SECTIONS = {
   },
   checkpoints: { heading: 'Checkpoints', measure: checkpointSection },
   edits: { heading: 'Edits', measure: editSection },
+  hooks: { heading: 'Git hooks', measure: hooksSection },
   ledger: { heading: 'Ledger', measure: ledgerSection },
 };
 

@@ -17,6 +17,7 @@ const ROWS = [
   daemon.status,
   files.knownFiles,
   files.rescan,
+  files.gitOperation,
   dialogs.createDialog,
   dialogs.listDialogs,
   dialogs.useDialog,

@@ -67,6 +67,24 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     load: async () => (await import('./commands/watch.js')).watch,
   },
   {
+    command: 'hooks install',
+    summary: 'Puts git hooks into this repository: a checkpoint before each commit.',
+    usage: '',
+    load: async () => (await import('./commands/hooks.js')).install,
+  },
+  {
+    command: 'hooks uninstall',
+    summary: 'Takes the hooks out again; what was there before is as it was.',
+    usage: '',
+    load: async () => (await import('./commands/hooks.js')).uninstall,
+  },
+  {
+    command: 'hooks status',
+    summary: 'Tells which git hooks are in place, and where.',
+    usage: '',
+    load: async () => (await import('./commands/hooks.js')).status,
+  },
+  {
     command: 'call',
     summary: 'Calls any method by its name with JSON parameters and prints the JSON answer.',
     usage: 'METHOD [JSON]',

@@ -24,6 +24,7 @@ export const EVENT_TYPES = [
   'note',
   'eval',
   'snapshot',
+  'git_operation',
 ] as const;
 
 export const EventType = z.enum(EVENT_TYPES);

@@ -119,6 +119,11 @@ export interface Watcher {
    */
   settle(signal?: AbortSignal): Promise<{ readonly fresh: boolean }>;
   /**
+   * The same for what an operation of the user's git did: whatever is noticed until then is told as
+   * one thing, from git.
+   */
+  gitOperation(): Promise<{ readonly fresh: boolean }>;
+  /**
    * Tells listeners at once what is known and was held back for a moment. Whoever compares what is
    * known with what it was told must call this first: a change that is taken back before it is
    * told is never told.

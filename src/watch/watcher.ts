@@ -128,6 +128,10 @@ class ProjectWatcher implements Watcher {
     return { fresh: await patiently(this.#settled(), limits, false) };
   }
 
+  gitOperation(): Promise<{ fresh: boolean }> {
+    return this.#git.during(() => this.settle());
+  }
+
   publish(): void {
     this.#surveyor.publish();
   }

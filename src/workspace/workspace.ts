@@ -10,6 +10,13 @@ import { knownFiles, type KnownFilesPage, type KnownFilesQuery } from './known-f
 
 export type Workspace = ReturnType<typeof createWorkspace>;
 
+/** What a git hook knows of the operation that called it. */
+interface GitOperationNote {
+  readonly what: 'checkout' | 'merge' | 'amend' | 'rebase';
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
 /** Lists in `status` are for a glance. */
 const MOST_LISTED = 100;
 
@@ -86,6 +93,12 @@ export function createWorkspace(deps: WorkspaceDeps) {
 
     knownFiles: (query: KnownFilesQuery): Promise<KnownFilesPage> =>
       knownFiles(watcher, identity.root, query),
+
+    /** Told before the changes it made: they are its. */
+    gitOperation(operation: GitOperationNote): Promise<{ fresh: boolean }> {
+      events.publish({ type: 'git_operation', ...operation });
+      return watcher.gitOperation();
+    },
 
     async rescan(): Promise<{ fresh: boolean; files: number; duration_ms: number }> {
       const begun = clock.monotonic();

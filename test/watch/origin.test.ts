@@ -36,6 +36,20 @@ describe('the origin of a change', () => {
     expect(watched.changes().at(-1)).toMatchObject({ path: 'f0', origin: 'live' });
   });
 
+  it('is git when a hook says so, for what was done before and until it is known', async () => {
+    const watched = await here.watch();
+    writeFileSync(file('a'), 'by git, in a repository nobody watches');
+    writeFileSync(file('b'), 'the same');
+    await watched.watcher.gitOperation();
+    writeFileSync(file('c'), 'by hand');
+    await watched.settle();
+    expect(watched.changes().map(({ path: at, origin }) => [at, origin])).toEqual([
+      ['a', 'git'],
+      ['b', 'git'],
+      ['c', 'live'],
+    ]);
+  });
+
   it('is an echo when the content is the announced one, however late it is seen', async () => {
     writeFileSync(file('a'), 'old');
     const watched = await here.watch();

@@ -45,3 +45,17 @@ export const rescan = method({
   cli: { command: 'rescan' },
   run: ({ workspace }) => workspace.rescan(),
 });
+
+export const gitOperation = method({
+  name: 'git_operation',
+  summary: 'Says, from a hook, that what is noticed now was done by an operation of git.',
+  effect: 'write',
+  on: ['socket', 'http'],
+  input: z.strictObject({
+    what: z.enum(['checkout', 'merge', 'amend', 'rebase']),
+    from: z.string().max(200).optional().describe('HEAD before.'),
+    to: z.string().max(200).optional().describe('HEAD after.'),
+  }),
+  output: z.object({ fresh: z.boolean() }),
+  run: ({ workspace }, operation) => workspace.gitOperation(operation),
+});

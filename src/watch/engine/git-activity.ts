@@ -10,6 +10,7 @@ export class GitActivity {
   readonly #operation = new GitOperation();
   #folder: string | undefined;
   #handles: FSWatcher[] = [];
+  #told = 0;
 
   constructor(root: string, ruleFileTouched: () => void) {
     this.#root = root;
@@ -17,13 +18,23 @@ export class GitActivity {
   }
 
   get running(): boolean {
-    return this.#operation.running;
+    return this.#told > 0 || this.#operation.running;
+  }
+
+  /** Somebody says that git is or was at work: then it is until this is over. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#told++;
+    try {
+      return await work();
+    } finally {
+      this.#told--;
+    }
   }
 
   /** Looks at the disk as well: for a decision that would otherwise wait too long. */
   isStillRunning(): boolean {
     this.#operation.recheck((name) => existsSync(`${this.#folder ?? this.#root}/${name}`));
-    return this.#operation.running;
+    return this.running;
   }
 
   /** Also after `.git` came, went or was replaced. */

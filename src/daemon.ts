@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { WireLimits } from './api/connection.js';
 import { createDispatch } from './api/dispatch.js';
+import { createHttpDoor } from './api/http/door.js';
 import { createSocketServer } from './api/socket-server.js';
 import { METHODS } from './api/table.js';
 import { readHost } from './config.js';
@@ -137,20 +138,26 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     metrics,
     memoryBytes: memorySampler(systemClock),
     ruleWarnings,
+    web: { warnings: () => http.warnings(), invite: () => http.invite() },
     track,
     stop: (reason) => void stop(reason),
   });
 
   // After the socket is closed, when nobody writes any more.
   teardown.add('derived', () => workspace.putAside());
-  const socket = createSocketServer({
-    address: place.address,
-    protect: protectSocket,
+  const doorstep = {
     limits: { ...defaultLimits(() => settings.config().wire.maxFrameBytes), ...options.limits },
     dispatch: createDispatch(METHODS, (name) => metrics.beginCall(name)),
     onDropped: () => metrics.dropped('subscriber'),
     workspace,
     log,
+  };
+  const token = randomBytes(32).toString('base64url');
+  const http = createHttpDoor({ ...doorstep, clock: systemClock, token });
+  const socket = createSocketServer({
+    ...doorstep,
+    address: place.address,
+    protect: protectSocket,
   });
   await socket.open();
   teardown.add('socket', () => socket.close(DRAIN_MS));
@@ -165,21 +172,29 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   );
   teardown.add('state watch', unwatchState);
 
-  replaceFile(paths.token, `${randomBytes(32).toString('base64url')}\n`);
+  replaceFile(paths.token, `${token}\n`);
   teardown.add(
     'token',
     ifOurs(() => rmSync(paths.token, { force: true })),
   );
 
   const startedAt = new Date(systemClock.now()).toISOString();
-  const info = { ...identity, socket: place.address, http: null, started_at: startedAt };
-  writeDaemonFile(paths.daemon, info);
+  const info = (): DaemonFile => {
+    return { ...identity, socket: place.address, http: http.where(), started_at: startedAt };
+  };
+  await http.apply(settings.config().http);
+  writeDaemonFile(paths.daemon, info());
   teardown.add(
     'daemon.json',
     ifOurs(() => removeDaemonFile(paths.daemon)),
   );
+  teardown.add('http', () => http.close(DRAIN_MS));
+  settings.onChange(async (config) => {
+    const hasMoved = await http.apply(config.http);
+    if (hasMoved && isOurs()) writeDaemonFile(paths.daemon, info());
+  });
   const tools = { node: process.version, grammars: storage.semantics.edition };
-  log.write('info', 'ready', { ...info, tools });
+  log.write('info', 'ready', { ...info(), tools });
 
   const stopping = signal();
   const stopped = signal();
@@ -208,7 +223,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   workspace.open().catch((error: unknown) => {
     log.write('error', 'the history cannot be opened', { error: String(error) });
   });
-  return { info, stop, stopping: stopping.promise, stopped: stopped.promise };
+  return { info: info(), stop, stopping: stopping.promise, stopped: stopped.promise };
 }
 
 /** Opens the ledger and says what a crash had left in it. */

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { SmithyError } from '../core/errors.js';
 import type { Log } from '../core/ports.js';
 import type { Workspace } from '../workspace/workspace.js';
-import type { Dispatch } from './dispatch.js';
+import { reportBug, type Dispatch } from './dispatch.js';
 import { FrameSplitter, type Envelope, type Frame } from './framing.js';
 import {
   answerBody,
@@ -15,6 +15,7 @@ import {
   type Request,
 } from './messages.js';
 import type { Context, Peer } from './method.js';
+import { Outflow } from './outflow.js';
 
 /** What one client may take of the daemon. */
 export interface WireLimits {
@@ -42,25 +43,23 @@ export interface ConnectionDeps {
   readonly onDropped: () => void;
 }
 
-/** Who asked for history and takes none of it for so long is not there any more. */
-const STALLED_MS = 60_000;
-
 /** One client on the socket: frames in, answers and events out, everything bounded. */
 export class Connection {
   readonly #socket: Socket;
   readonly #deps: ConnectionDeps;
   readonly #splitter: FrameSplitter;
+  readonly #outflow: Outflow;
   readonly #waiting: Frame[] = [];
   readonly #releases: (() => void)[] = [];
   #inFlight = 0;
   #partialTimer: NodeJS.Timeout | undefined;
-  #draining: Promise<void> | undefined;
   lingers = false;
 
   constructor(socket: Socket, deps: ConnectionDeps) {
     this.#socket = socket;
     this.#deps = deps;
     this.#splitter = new FrameSplitter(deps.limits.maxFrameBytes);
+    this.#outflow = new Outflow(socket, { ...deps, unsentBytes: deps.limits.unsentBytes });
     socket.setTimeout(deps.limits.idleMs);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('drain', () => this.#work());
@@ -161,7 +160,7 @@ export class Connection {
       return item.id === undefined ? undefined : answerBody(item.id, { result });
     } catch (thrown) {
       const error = SmithyError.from(thrown);
-      if (error.code === 'INTERNAL') this.#logBug(item.method, error);
+      if (error.code === 'INTERNAL') reportBug(this.#deps.log, item.method, error);
       return item.id === undefined ? undefined : answerBody(item.id, { error });
     }
   }
@@ -169,8 +168,9 @@ export class Connection {
   #context(envelope: Envelope): Context {
     const peer: Peer = {
       identity: this,
-      deliver: (event) => this.#deliver(frameEvent(envelope, event)),
-      drained: () => this.#drained(),
+      isBrief: false,
+      deliver: (event) => this.#outflow.deliver(frameEvent(envelope, event)),
+      drained: () => this.#outflow.drained(),
       onGone: (release) => {
         this.#releases.push(release);
         // Whoever waits for events, or holds something, is not idle.
@@ -184,38 +184,8 @@ export class Connection {
     return { transport: 'socket', workspace: this.#deps.workspace, peer };
   }
 
-  /** A subscriber that does not keep up is dropped; it resumes from its last cursor. */
-  #deliver(frame: string): void {
-    if (this.#socket.writableLength > this.#deps.limits.unsentBytes) {
-      this.#deps.onDropped();
-      this.#deps.log.write('warn', 'dropped a subscriber that does not read', {
-        unsent_bytes: this.#socket.writableLength,
-      });
-      this.destroy();
-      return;
-    }
-    this.#send(frame);
-  }
-
-  /** Whoever reads history back must not be dropped for its length. */
-  #drained(): Promise<void> {
-    const socket = this.#socket;
-    if (socket.destroyed || !socket.writableNeedDrain) return Promise.resolve();
-    this.#draining ??= new Promise((resolve) => {
-      const stalled = setTimeout(() => this.destroy(), STALLED_MS);
-      const done = (): void => {
-        clearTimeout(stalled);
-        socket.off('drain', done).off('close', done);
-        this.#draining = undefined;
-        resolve();
-      };
-      socket.on('drain', done).on('close', done);
-    });
-    return this.#draining;
-  }
-
   #send(frame: string): void {
-    if (this.#socket.writable) this.#socket.write(frame);
+    this.#outflow.send(frame);
   }
 
   #watchPartialFrame(): void {
@@ -248,11 +218,6 @@ export class Connection {
     this.#forgetPartialFrame();
     this.#waiting.length = 0;
     for (const release of this.#releases.splice(0)) release();
-  }
-
-  #logBug(method: string, error: SmithyError): void {
-    const cause = error.cause instanceof Error ? error.cause.stack : String(error.cause);
-    this.#deps.log.write('error', 'a method failed unexpectedly', { method, cause });
   }
 }
 

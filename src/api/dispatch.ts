@@ -1,4 +1,5 @@
 import { SmithyError } from '../core/errors.js';
+import type { Log } from '../core/ports.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { describeProblems, hintOf, problemsOf } from '../core/schema-problems.js';
 import type { AnyMethod, Context } from './method.js';
@@ -34,6 +35,12 @@ export function createDispatch(methods: readonly AnyMethod[], observe: CallObser
       throw failure;
     }
   };
+}
+
+/** Nobody outside is told more than that it happened. */
+export function reportBug(log: Log, method: string, { cause }: SmithyError): void {
+  const why = cause instanceof Error ? cause.stack : String(cause);
+  log.write('error', 'a method failed unexpectedly', { method, cause: why });
 }
 
 function readInput(row: AnyMethod, params: unknown): unknown {

@@ -43,7 +43,8 @@ export function isRefusal(item: Request | Refusal): item is Refusal {
   return 'error' in item;
 }
 
-function parseJson(bytes: Buffer): unknown {
+/** The JSON of one message, of whatever carries it. */
+export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw unparsable('it is not valid UTF-8');
   const text = bytes.toString('utf8');
   const problem = findJsonProblem(text);

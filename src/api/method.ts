@@ -9,6 +9,8 @@ export type Transport = 'socket' | 'http' | 'mcp' | 'cli';
 export interface Peer {
   /** The same for all calls that come over one connection. */
   readonly identity: object;
+  /** Gone with its one answer, as a plain HTTP request is: nothing can belong to it or be sent later. */
+  readonly isBrief: boolean;
   /** Sends an event to whoever subscribed. */
   deliver(event: StreamedEvent): void;
   /** Resolves when the other end has taken enough of what was sent, or is gone. */

@@ -65,6 +65,7 @@ const ROWS = [
   daemon.updateConfig,
   daemon.getMetrics,
   daemon.subscribe,
+  daemon.viewerUrl,
   daemon.doctor,
   daemon.verify,
   daemon.shutdown,

@@ -83,6 +83,10 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     summary: 'Tells which git hooks are in place, and where.',
     usage: '',
     load: async () => (await import('./commands/hooks.js')).status,
+    command: 'open',
+    summary: 'Opens the viewer in a browser, or prints an address that works once.',
+    usage: '[--print]',
+    load: async () => (await import('./commands/open.js')).open,
   },
   {
     command: 'call',

@@ -48,3 +48,16 @@ export interface Check {
 export interface Diagnostics {
   run(repair: boolean): Promise<Check[]>;
 }
+
+/** An address that lets one browser in. */
+export interface Invitation {
+  readonly url: string;
+  readonly expires_at: string;
+}
+
+/** The HTTP side of the daemon, as far as the rest of it needs to know. */
+export interface WebDoor {
+  /** What keeps it from being open as the settings say, one sentence each. */
+  warnings(): readonly string[];
+  invite(): Invitation;
+}

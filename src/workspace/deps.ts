@@ -4,7 +4,7 @@ import type { Archives } from '../core/archive.js';
 import type { Journal } from '../core/journal.js';
 import type { Ledger, PatchFiles } from '../core/ledger.js';
 import type { DialogId, EditId, Hash, Path } from '../core/model.js';
-import type { Clock, Diagnostics, Log, SmallFile } from '../core/ports.js';
+import type { Clock, Diagnostics, Log, SmallFile, WebDoor } from '../core/ports.js';
 import type { Semantics } from '../core/semantics.js';
 import type { CheckpointStore, Content } from '../core/store.js';
 import type { TextDiff } from '../core/text-diff.js';
@@ -33,6 +33,7 @@ export interface WorkspaceDeps {
   readonly memoryBytes: () => number;
   /** What the tracking rules could not take in, one sentence each. */
   readonly ruleWarnings: () => readonly string[];
+  readonly web: WebDoor;
   readonly ledger: Ledger;
   readonly patches: PatchFiles;
   readonly blockFiles: BlockFiles;

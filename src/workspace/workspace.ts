@@ -69,6 +69,7 @@ export function createWorkspace(deps: WorkspaceDeps) {
     const problems = settings.problems();
     const others = [
       ...deps.ruleWarnings(),
+      ...deps.web.warnings(),
       ...history.recovered,
       ...history.warnings(),
       ...grammarWarnings(),
@@ -121,6 +122,8 @@ export function createWorkspace(deps: WorkspaceDeps) {
     },
 
     verify: () => history.verification.run(),
+
+    viewerUrl: () => deps.web.invite(),
 
     shutdown: (): void => deps.stop('asked by a client'),
   };

@@ -33,7 +33,7 @@ describe('starting the daemon', () => {
       protocol: 1,
       root: project.root,
       socket: project.path('run/smithyd.sock'),
-      http: null,
+      http: { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/u) },
       started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/u),
     });
     expect(processesOf(project.root)).toEqual([file?.pid]);

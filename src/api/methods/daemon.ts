@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Config } from '../../core/config.js';
 import { EventType } from '../../core/events.js';
+import { SmithyError } from '../../core/errors.js';
 import { method } from '../method.js';
 
 const count = z.int().min(0);
@@ -94,7 +95,7 @@ export const subscribe = method({
   name: 'subscribe',
   summary: 'Sends events on this connection from now on, or from a cursor on.',
   effect: 'read',
-  on: ['socket'],
+  on: ['socket', 'http'],
   input: z.strictObject({
     types: z.array(EventType).min(1).optional().describe('Only these types.'),
     dialog_id: z.string().min(1).optional().describe('Only events of this dialog and of none.'),
@@ -110,10 +111,30 @@ export const subscribe = method({
     gap: z.boolean().describe('Events after `since` are gone: look again.'),
   }),
   async run({ workspace, peer }, { types, dialog_id: dialogId, since }) {
+    if (peer.isBrief) throw noStream();
     const subscription = await workspace.events.subscribe({ types, dialogId }, since, peer);
     peer.onGone(() => subscription.cancel());
     return { cursor: subscription.cursor, gap: subscription.gap };
   },
+});
+
+function noStream(): SmithyError {
+  return new SmithyError('INVALID_REQUEST', 'Events need a connection that stays.', {
+    hint: 'Read GET /api/events, or subscribe on the socket.',
+  });
+}
+
+export const viewerUrl = method({
+  name: 'viewer_url',
+  summary: 'Gives an address that lets one browser in, once, within a minute.',
+  effect: 'write',
+  on: ['socket'],
+  input: nothing,
+  output: z.object({
+    url: z.string().describe('Used up by the first who opens it.'),
+    expires_at: z.string().describe('ISO 8601.'),
+  }),
+  run: ({ workspace }) => workspace.viewerUrl(),
 });
 
 export const doctor = method({

@@ -58,7 +58,8 @@ export const startEdit = method({
         expect: input.expect,
         waitMs: input.wait_ms,
         ttlMs: input.ttl_ms,
-        detached: input.detached,
+        // What nobody stays connected for lives by its ttl.
+        detached: peer.isBrief || input.detached,
         dialog: input.dialog_id,
         requestId: input.request_id,
       },

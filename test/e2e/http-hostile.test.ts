@@ -219,7 +219,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe('a hostile request', () => {
-  it.each(CASES)('with %s is answered %i %s', async (_what, status, code, make) => {
+  it.each(CASES)('with %s is answered %i %s', async (...[, status, code, make]) => {
     const { path = '/healthz', bare = false, ...ask } = make();
     const answer = await (bare ? http.bare(path, ask) : http.ask(path, ask));
     expect([answer.status, codeOf(answer)]).toEqual([status, code]);

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { SmithyError } from '../core/errors.js';
 import type { Log } from '../core/ports.js';
 import type { Workspace } from '../workspace/workspace.js';
-import { reportBug, type Dispatch } from './dispatch.js';
+import { reportBug, type Call, type Dispatch } from './dispatch.js';
 import { FrameSplitter, type Envelope, type Frame } from './framing.js';
 import {
   answerBody,
@@ -10,10 +10,12 @@ import {
   frameBatch,
   frameEvent,
   isRefusal,
+  parseJson,
   parseMessage,
   type Refusal,
   type Request,
 } from './messages.js';
+import type { McpSession } from './mcp/session.js';
 import type { Context, Peer } from './method.js';
 import { Outflow } from './outflow.js';
 
@@ -52,6 +54,7 @@ export class Connection {
   readonly #waiting: Frame[] = [];
   readonly #releases: (() => void)[] = [];
   #inFlight = 0;
+  #mcp: McpSession | undefined;
   #partialTimer: NodeJS.Timeout | undefined;
   lingers = false;
 
@@ -122,6 +125,10 @@ export class Connection {
       return;
     }
     const { envelope, bytes } = frame;
+    if (this.#mcp !== undefined) {
+      this.#takeMcp(this.#mcp, bytes);
+      return;
+    }
     const parsed = parseMessage(bytes, envelope);
     const count = parsed.kind === 'single' ? 1 : parsed.items.length;
     this.#inFlight += count;
@@ -180,8 +187,50 @@ export class Connection {
       linger: () => {
         this.lingers = true;
       },
+      becomeMcp: () => this.#becomeMcp(),
     };
     return { transport: 'socket', workspace: this.#deps.workspace, peer };
+  }
+
+  async #becomeMcp(): Promise<void> {
+    // Loaded by the first who needs it: most daemons never do.
+    const { openMcpSession } = await import('./mcp/session.js');
+    const { peer, workspace } = this.#context('jsonrpc');
+    const context: Context = { transport: 'mcp', workspace, peer };
+    const mcp = openMcpSession({
+      version: workspace.status().version,
+      ask: (method, params) => this.#askAsMcp({ method, params }, context),
+      send: (line) => this.#send(line),
+      close: () => this.#socket.destroySoon(),
+    });
+    peer.onGone(() => mcp.end());
+    this.#mcp = mcp;
+  }
+
+  #takeMcp(mcp: McpSession, bytes: Buffer): void {
+    try {
+      mcp.receive(parseJson(bytes));
+    } catch (thrown) {
+      const error = SmithyError.from(thrown);
+      this.#send(frameAnswer('jsonrpc', answerBody(null, { error })));
+    }
+  }
+
+  /** Counted like any other request, so that a stopping daemon waits for it. */
+  async #askAsMcp(call: Call, context: Context): Promise<unknown> {
+    this.#inFlight += 1;
+    try {
+      const refusal = this.#deps.refuse();
+      if (refusal !== undefined) throw refusal;
+      return await this.#deps.dispatch(call, context);
+    } catch (thrown) {
+      const error = SmithyError.from(thrown);
+      if (error.code === 'INTERNAL') reportBug(this.#deps.log, call.method, error);
+      throw error;
+    } finally {
+      // After the answer is on its way.
+      setImmediate(() => this.#settle(1));
+    }
   }
 
   #send(frame: string): void {

@@ -19,6 +19,8 @@ export interface Peer {
   readonly onGone: (release: () => void) => void;
   /** Keeps the connection open until the process ends: its end is the proof of ours. */
   linger(): void;
+  /** From the next frame on the connection speaks MCP; only a socket can. */
+  readonly becomeMcp?: () => Promise<void>;
 }
 
 export interface Context {
@@ -48,6 +50,10 @@ export interface Method<I extends z.ZodObject = z.ZodObject, O extends z.ZodObje
   readonly summary: string;
   /** `read` may run at any time and is safe to repeat; `write` changes something. */
   readonly effect: 'read' | 'write';
+  /** A write that may replace or remove what is there, even if it can be brought back. */
+  readonly destructive?: true;
+  /** For models: when to call it, and what comes next. */
+  readonly advice?: string;
   /** Explicit, so that offering a write to agents is a visible line of a diff. */
   readonly on: readonly Transport[];
   readonly input: I;

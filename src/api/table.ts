@@ -66,6 +66,7 @@ const ROWS = [
   daemon.getMetrics,
   daemon.subscribe,
   daemon.viewerUrl,
+  daemon.openMcp,
   daemon.doctor,
   daemon.verify,
   daemon.shutdown,

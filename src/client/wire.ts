@@ -8,6 +8,8 @@ export interface Wire {
   readonly closed: Promise<void>;
   readonly isOpen: boolean;
   close(): void;
+  /** The bare connection, for what is no call; this wire is over then. */
+  release(): Socket;
   /** Lets the process end while the connection is open and nobody waits for an answer. */
   unref(): void;
 }
@@ -95,6 +97,10 @@ export async function openWire(
     },
     close: () => socket.end(),
     unref: () => socket.unref(),
+    release() {
+      socket.removeAllListeners('data');
+      return socket;
+    },
   };
 }
 

@@ -4,6 +4,8 @@ import type { Log } from '../../core/ports.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import type { WireLimits } from '../connection.js';
 import { reportBug, type Dispatch } from '../dispatch.js';
+import type { McpOverHttp } from '../mcp/over-http.js';
+import type { Ask } from '../mcp/resources.js';
 import type { Context } from '../method.js';
 import { failure, html, HttpRefusal, json, send, type Content } from './answers.js';
 import { readJson } from './body.js';
@@ -36,6 +38,8 @@ export function createHandler(
   deps: HandlerDeps,
 ): (exchange: Exchange, gate: Gate) => Promise<void> {
   const { dispatch, workspace, limits, log } = deps;
+  /** Loaded by the first who needs it. */
+  let mcp: Promise<McpOverHttp> | undefined;
 
   function context(): Context {
     const peer = {
@@ -76,6 +80,19 @@ export function createHandler(
     response.once('close', () => deps.readers.delete(reader));
   }
 
+  async function speakMcp({ request, response }: Exchange): Promise<void> {
+    const body = await readJson(request, limits);
+    mcp ??= import('../mcp/over-http.js').then(({ createMcpOverHttp }) => {
+      const asModel: Context = { ...context(), transport: 'mcp' };
+      const own: Ask = (method, params) => dispatch({ method, params }, asModel);
+      return createMcpOverHttp(workspace.status().version, own);
+    });
+    const url = `http://${request.headers.host ?? ''}/mcp`;
+    await (
+      await mcp
+    )({ url, headers: request.headers, body }, response);
+  }
+
   /** Undefined when it answers for itself. */
   async function answer(exchange: Exchange, found: Found): Promise<Content | undefined> {
     const { goal, params } = found;
@@ -98,6 +115,9 @@ export function createHandler(
         const { version, uptime_ms } = workspace.status();
         return json({ ok: true, version, uptime_ms });
       }
+      case 'mcp':
+        await speakMcp(exchange);
+        return undefined;
       case 'page':
         return showPage();
     }

@@ -5,7 +5,7 @@ import { malformed } from './gate.js';
 /** What a route leads to: a method of the table, or one of the few things that are none. */
 export type Goal =
   | { readonly method: string }
-  | { readonly special: 'rpc' | 'events' | 'metrics' | 'health' | 'page' };
+  | { readonly special: 'rpc' | 'events' | 'metrics' | 'health' | 'mcp' | 'page' };
 
 interface Route {
   readonly verb: 'GET' | 'POST';
@@ -47,6 +47,7 @@ const ROUTES: readonly Route[] = [
   },
   { verb: 'GET', path: '/metrics', goal: { special: 'metrics' } },
   { verb: 'GET', path: '/healthz', goal: { special: 'health' } },
+  { verb: 'POST', path: '/mcp', goal: { special: 'mcp' } },
   { verb: 'GET', path: '/', goal: { special: 'page' } },
 ];
 

@@ -48,6 +48,7 @@ export const bookmarkRemove = method({
   name: 'bookmark_remove',
   summary: 'Takes a bookmark away; what only it kept may go with the next clean-up.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({ name }),
   output: z.object({ name: z.string(), id: z.string(), event: z.string() }),
@@ -81,7 +82,9 @@ export const rewind = method({
   name: 'rewind',
   summary:
     'Takes the project back to a bookmark, event or checkpoint and begins a new session there.',
+  advice: 'Use it to begin anew from an older state; to merely go back use restore or undo.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
     target: name.describe('A bookmark, an event, a snapshot or a checkpoint.'),

@@ -137,6 +137,19 @@ export const viewerUrl = method({
   run: ({ workspace }) => workspace.viewerUrl(),
 });
 
+export const openMcp = method({
+  name: 'open_mcp',
+  summary: 'Turns this connection into one of the Model Context Protocol, from its answer on.',
+  effect: 'read',
+  on: ['socket'],
+  input: nothing,
+  output: z.object({ protocol: z.literal('mcp') }),
+  async run({ peer }) {
+    await peer.becomeMcp?.();
+    return { protocol: 'mcp' as const };
+  },
+});
+
 export const doctor = method({
   name: 'doctor',
   summary:

@@ -57,6 +57,7 @@ export const deleteDialog = method({
   name: 'delete_dialog',
   summary: 'Deletes a dialog with its whole history and frees what only it used.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'cli'],
   input: z.strictObject({ dialog_id: dialogId }),
   output: z.object({ dialog_id: z.string(), freed_bytes: count }),
@@ -67,6 +68,7 @@ export const deleteDialog = method({
 export const userMessage = method({
   name: 'user_message',
   summary: 'Saves the project as it is before a message is handled, and records the message.',
+  advice: 'Call it once for each message of the user, before you do anything about it.',
   effect: 'write',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
@@ -83,6 +85,7 @@ export const userMessage = method({
 export const createCheckpoint = method({
   name: 'create_checkpoint',
   summary: 'Saves the whole project as it is now on the active session.',
+  advice: 'Call it before something risky; it costs milliseconds.',
   effect: 'write',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({

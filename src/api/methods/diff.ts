@@ -9,6 +9,7 @@ export const diff = method({
   name: 'diff',
   summary:
     'Compares two of: a checkpoint, bookmark, event, session, main, and the files as they are.',
+  advice: 'Default is against the files as they are now; format "stat" is the shortest.',
   effect: 'read',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({

@@ -16,6 +16,8 @@ const DAY_MS = 86_400_000;
 export const startEdit = method({
   name: 'start_edit',
   summary: 'Announces an edit: saves what the files hold now and keeps others off them.',
+  advice:
+    'Call it before you change files: with `files`, or with scope "project" around a command. Its answer names changes by others that you have not seen; read those files again. End it with finalize_edit or abort_edit.',
   effect: 'write',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
@@ -71,6 +73,7 @@ export const startEdit = method({
 export const finalizeEdit = method({
   name: 'finalize_edit',
   summary: 'Ends an edit: records what it changed, under its name.',
+  advice: 'Call it right after the files are written.',
   effect: 'write',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
@@ -106,7 +109,9 @@ export const finalizeEdit = method({
 export const abortEdit = method({
   name: 'abort_edit',
   summary: 'Takes an edit back: files as they were, what was there instead is saved.',
+  advice: 'Call it when the change went wrong.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({ edit_id: editId }),
   output: z.object({

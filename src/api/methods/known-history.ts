@@ -55,6 +55,7 @@ export const cleanupCheckpoints = method({
   name: 'cleanup_checkpoints',
   summary: 'Removes old file checkpoints; the latest stays.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'cli'],
   input: z.strictObject({
     older_than: z.number().min(0).optional().describe('Days; default: maxCheckpointAge.'),

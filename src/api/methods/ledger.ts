@@ -67,6 +67,7 @@ const event = z.object({
 export const history = method({
   name: 'history',
   summary: 'Lists what happened, newest first: every change, checkpoint, message and edit.',
+  advice: 'Narrow it by file, author or time.',
   effect: 'read',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({

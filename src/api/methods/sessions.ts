@@ -5,6 +5,7 @@ import { commitId, count, forDialog, restoreAnswer, skipped, time } from './shap
 export const getSession = method({
   name: 'get_session',
   summary: 'Tells what of the active session is not approved yet, file by file.',
+  advice: 'Call it to summarise your work for the user.',
   effect: 'read',
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({ ...forDialog }),
@@ -76,6 +77,7 @@ export const reset = method({
   name: 'reset',
   summary: 'Takes the project back to the approved state; what it throws away is saved first.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'cli'],
   input: z.strictObject({ ...forDialog }),
   output: z.object({
@@ -93,7 +95,9 @@ export const reset = method({
 export const restore = method({
   name: 'restore',
   summary: 'Makes the project equal to a checkpoint or bookmark; pending work is saved first.',
+  advice: 'Use dry_run first to see what it would change; paths limits it to some files.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
     checkpoint_id: z
@@ -137,7 +141,9 @@ export const restore = method({
 export const undo = method({
   name: 'undo',
   summary: 'Goes back over the last message, restore or reset.',
+  advice: 'Takes back everything since the last message.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({ ...forDialog }),
   output: restoreAnswer,
@@ -149,6 +155,7 @@ export const redo = method({
   name: 'redo',
   summary: 'Goes forward again over what undo went back.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({ ...forDialog }),
   output: restoreAnswer,

@@ -8,6 +8,7 @@ const warnings = z.array(z.string());
 export const detectUnknown = method({
   name: 'detect_unknown_modifications',
   summary: 'Finds content that differs from the known state and that no open edit claims.',
+  advice: 'Call it to learn whether a person or another program changed files behind your back.',
   effect: 'read',
   on: ['socket', 'http', 'mcp'],
   input: z.strictObject({ files: filesToEdit.optional().describe('Default: all tracked ones.') }),
@@ -19,6 +20,7 @@ export const validateFiles = method({
   name: 'validate_files',
   summary: 'Checks that files hold what is known of them, and says what to do when they do not.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'mcp'],
   input: z.strictObject({
     files: filesToEdit,
@@ -39,7 +41,9 @@ export const validateFiles = method({
 export const handleUnknown = method({
   name: 'handle_unknown_changes',
   summary: 'Takes unknown changes in, puts the known content back, or notes them.',
+  advice: 'Do not choose reject unless the user asked for it: it puts the files of others back.',
   effect: 'write',
+  destructive: true,
   on: ['socket', 'http', 'mcp'],
   input: z.strictObject({
     files: filesToEdit.optional().describe('Default: all of them.'),

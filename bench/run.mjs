@@ -12,6 +12,7 @@ import { editSection } from './edits.mjs';
 import { foundationSection } from './foundation.mjs';
 import { hooksSection } from './hooks.mjs';
 import { ledgerSection } from './ledger.mjs';
+import { mcpSection } from './mcp.mjs';
 import { round } from './numbers.mjs';
 import { machine, writeSection } from './section.mjs';
 import { benchWatch } from './watch.mjs';
@@ -26,6 +27,7 @@ const SECTIONS = {
   edits: { heading: 'Edits', measure: editSection },
   hooks: { heading: 'Git hooks', measure: hooksSection },
   ledger: { heading: 'Ledger', measure: ledgerSection },
+  mcp: { heading: 'Model tools', measure: mcpSection },
 };
 
 const { values } = parseArgs({

@@ -83,9 +83,14 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     summary: 'Tells which git hooks are in place, and where.',
     usage: '',
     load: async () => (await import('./commands/hooks.js')).status,
+  },
+  {
     command: 'mcp',
     summary: 'Serves the Model Context Protocol on stdin and stdout, for an agent to start.',
+    usage: '',
     load: async () => (await import('./commands/mcp.js')).mcp,
+  },
+  {
     command: 'open',
     summary: 'Opens the viewer in a browser, or prints an address that works once.',
     usage: '[--print]',

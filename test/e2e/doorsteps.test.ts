@@ -43,6 +43,10 @@ async function day(project: Project, door: Doorstep): Promise<Outcome[]> {
   await ask('restore', { checkpoint_id: 'ffffffffffff' });
   await ask('undo');
   await ask('list_checkpoints', { dialog_id: field(dialog, 'dialog_id'), limit: 3 });
+  // What changes are inside of is found out beside the answers, each day at its own pace.
+  const isExamined = async (): Promise<boolean> =>
+    !JSON.stringify(await door.ask('history', { limit: 20 })).includes('not been examined yet');
+  while (!(await isExamined()));
   await ask('history', { limit: 20 });
   await ask('get_session', { dialog_id: 'NOSUCHDIALOG' });
   await ask('get_config');

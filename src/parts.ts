@@ -94,7 +94,7 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
   if (git === undefined) throw gitMissing();
   const fileCheckpoints = openJsonFile(join(paths.state, 'file-checkpoints.json'));
   const store = createStore({
-    pinned: async () => [...(await pinnedBlobs(ledger)), ...copiedBlobs(fileCheckpoints)],
+    pinned: async (gone) => [...(await pinnedBlobs(ledger)), ...copiedBlobs(fileCheckpoints, gone)],
     state: paths.state,
     git,
     environment: host.environment,

@@ -9,6 +9,7 @@ import * as edits from './methods/edits.js';
 import * as files from './methods/files.js';
 import * as known from './methods/known-history.js';
 import * as ledger from './methods/ledger.js';
+import * as retention from './methods/retention.js';
 import * as snapshots from './methods/snapshots.js';
 import * as unknown from './methods/unknown.js';
 
@@ -61,6 +62,7 @@ const ROWS = [
   snapshots.snapshotShow,
   snapshots.snapshotExport,
   snapshots.snapshotImport,
+  retention.gc,
   daemon.getConfig,
   daemon.updateConfig,
   daemon.getMetrics,

@@ -9,13 +9,12 @@ import { printable } from './text.js';
 const TIMEOUT_MS = 10 * 60_000;
 
 /** Methods a person may have to wait for. */
-const SLOW: readonly string[] = ['doctor', 'verify'];
+const SLOW: readonly string[] = ['doctor', 'verify', 'gc'];
 const ERASE = '\r\u001b[K';
 
-function showProgress({ what, step, percent }: StreamedEvent): void {
-  process.stderr.write(
-    `${ERASE}${printable(`${String(what)}: ${String(step)} ${String(percent)}%`)}`,
-  );
+function showProgress({ what, step, percent, done, total }: StreamedEvent): void {
+  const far = percent === undefined ? `${Number(done)} of ${Number(total)}` : `${Number(percent)}%`;
+  process.stderr.write(`${ERASE}${printable([what, step, far].filter(Boolean).join(' '))}`);
 }
 
 /** One call to the daemon of the project the command line means, started if need be. */

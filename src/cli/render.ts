@@ -32,12 +32,15 @@ export async function render(
 
 /** Loaded only for those who look at history or edits: `status` is asked far more often. */
 async function laterRenderer(method: string): Promise<unknown> {
-  const [{ HISTORY_RENDERERS }, { EDIT_RENDERERS }, { EVENT_RENDERERS }] = await Promise.all([
-    import('./render-history.js'),
-    import('./render-edits.js'),
-    import('./render-events.js'),
-  ]);
-  return { ...HISTORY_RENDERERS, ...EDIT_RENDERERS, ...EVENT_RENDERERS }[method];
+  const [{ HISTORY_RENDERERS }, { EDIT_RENDERERS }, { EVENT_RENDERERS }, { RETENTION_RENDERERS }] =
+    await Promise.all([
+      import('./render-history.js'),
+      import('./render-edits.js'),
+      import('./render-events.js'),
+      import('./render-retention.js'),
+    ]);
+  const all = { ...HISTORY_RENDERERS, ...EDIT_RENDERERS, ...EVENT_RENDERERS };
+  return { ...all, ...RETENTION_RENDERERS }[method];
 }
 
 function renderStatus(status: Answer<'status'>, { colour }: Look): string {

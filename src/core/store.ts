@@ -34,6 +34,12 @@ export type FileChange =
 /** How much of long work is done. May be called often. */
 export type OnProgress = (done: number, total: number) => void;
 
+export interface Pruning {
+  readonly onProgress?: OnProgress | undefined;
+  /** Ends it early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface CommitRequest {
   /** Or `KEPT`. */
   readonly dialog: string;
@@ -200,6 +206,11 @@ export interface CheckpointStore {
   check(onProgress: (percent: number) => void): Promise<StoreCheck>;
   /** Rolls small packs up into larger ones and sweeps leftovers. Never removes an object. */
   maintain(): Promise<{ readonly packsBefore: number; readonly packsAfter: number }>;
-  /** Removes what neither a branch nor `pinned()` reaches. Writers wait for its beginning and end. */
-  prune(onProgress?: OnProgress): Promise<{ readonly freedBytes: number }>;
+  /**
+   * Removes what neither a branch nor `pinned()` reaches. Writers wait for its beginning and end.
+   * Cut off at any point, all that is reachable is there.
+   */
+  prune(how?: Pruning): Promise<{ readonly freedBytes: number }>;
+  /** What `prune` would free if these were gone: branches of `KEPT`, or names of pins. Changes nothing. */
+  prunable(gone: readonly string[], how?: Pruning): Promise<{ readonly freedBytes: number }>;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { CommitId, Hash } from '../core/model.js';
 import type { Queue } from '../core/queue.js';
-import { KEPT, type OnProgress } from '../core/store.js';
+import { KEPT, type OnProgress, type StoreSizes } from '../core/store.js';
 import { gitFailure } from './failures.js';
 import type { Layout } from './layout.js';
 import { ownDialogs } from './layout.js';
@@ -18,8 +18,8 @@ export interface PruneDeps {
   readonly writing: Queue;
   /** Ends whatever remembers which objects there are; called in the queue. */
   readonly quiesce: () => Promise<void>;
-  /** Blobs that must stay and are there. */
-  readonly pinned: () => Promise<ReadonlySet<Hash>>;
+  /** Blobs that must stay and are there, but for what only these names hold. */
+  readonly pinned: (gone: ReadonlySet<string>) => Promise<ReadonlySet<Hash>>;
   /** Which of these are among our objects. */
   readonly has: (ids: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
 }
@@ -28,6 +28,8 @@ export interface PruneOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress | undefined;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 interface Roots {
   readonly commits: ReadonlySet<CommitId>;
@@ -63,7 +65,12 @@ export async function prune(deps: PruneDeps, options: PruneOptions): Promise<num
     const kept = early ?? (await pack(deps, all, options));
     // Only what the doomed packs alone hold; everything else stays where it is.
     const staying = [...kept, ...packs.names().filter((name) => !old.includes(name))];
-    const late = await pack(deps, { wanted, without: [...roots.commits], staying }, options);
+    const selection = { wanted, without: [...roots.commits], staying };
+    const late = await pack(deps, selection, options).catch(async (error: unknown) => {
+      // Cut off. No old pack has gone yet, and they have all that is in the new one.
+      await packs.remove(kept.filter((name) => !old.includes(name)));
+      throw error;
+    });
     const fresh = [...kept, ...late];
     const before = packs.sizes().bytes;
     await packs.admit(fresh.map(pathOf));
@@ -72,18 +79,41 @@ export async function prune(deps: PruneDeps, options: PruneOptions): Promise<num
   });
 }
 
-async function rootsOf({ layout, pinned, has }: PruneDeps): Promise<Roots> {
-  const tips = [...(await allTips(layout))].map((id) => id as string as Hash);
-  // A branch that somebody made by hand may name a commit that is not among our objects.
-  const commits = [...(await has(tips))].map((id) => id as string as CommitId);
-  return { commits: new Set(commits), blobs: await pinned() };
+/** What `prune` would free without these: the pack is made, and only counted. */
+export async function prunable(
+  deps: PruneDeps,
+  gone: ReadonlySet<string>,
+  options: PruneOptions,
+): Promise<number> {
+  const { packs, writing, quiesce } = deps;
+  const { before, roots } = await writing.run(async () => {
+    await quiesce();
+    return { before: packs.sizes().bytes, roots: await rootsOf(deps, gone) };
+  });
+  const after = await weigh(deps, [...roots.commits, ...roots.blobs], options);
+  return Math.max(0, before - after.bytes);
 }
 
-/** Where every branch of ours is, those of the whole project included. */
-export async function allTips(layout: Layout): Promise<Set<CommitId>> {
+async function rootsOf(
+  { layout, pinned, has }: PruneDeps,
+  gone: ReadonlySet<string> = NONE,
+): Promise<Roots> {
+  const tips = [...(await allTips(layout, gone))].map((id) => id as string as Hash);
+  // A branch that somebody made by hand may name a commit that is not among our objects.
+  const commits = [...(await has(tips))].map((id) => id as string as CommitId);
+  return { commits: new Set(commits), blobs: await pinned(gone) };
+}
+
+/** Where every branch of ours is, those of the whole project included but for `gone`. */
+export async function allTips(
+  layout: Layout,
+  gone: ReadonlySet<string> = NONE,
+): Promise<Set<CommitId>> {
   const tips = new Set<CommitId>();
   for (const dialog of [KEPT, ...(await ownDialogs(layout))]) {
-    for (const id of (await readBranches(layout, dialog)).values()) tips.add(id);
+    for (const [name, id] of await readBranches(layout, dialog)) {
+      if (dialog !== KEPT || !gone.has(name)) tips.add(id);
+    }
   }
   return tips;
 }
@@ -98,24 +128,71 @@ interface Selection {
 
 /** The names of the packs it made: one, or none when there is nothing to pack. */
 async function pack(
-  { git, layout }: PruneDeps,
+  deps: PruneDeps,
   { wanted, without = [], staying = [] }: Selection,
-  { signal, onProgress }: PruneOptions,
+  options: PruneOptions,
 ): Promise<string[]> {
+  let stdout = '';
+  await packObjects(deps, {
+    ...options,
+    args: [...staying.map((name) => `--keep-pack=${name}`), join(deps.layout.packs, 'pack')],
+    revisions: [...wanted, ...without.map((id) => `^${id}`)],
+    isNothing: wanted.length === 0,
+    take: (bytes) => (stdout += bytes.toString()),
+  });
+  return stdout
+    .split('\n')
+    .filter((line) => /^[0-9a-f]{40}$/u.test(line))
+    .map((hash) => `pack-${hash}.pack`);
+}
+
+/** Where a pack says how many objects are in it. */
+const COUNT_AT = 8;
+/** Of an index: its head and its end, and what each object takes. */
+const INDEX_BYTES = 8 + 256 * 4 + 2 * 20;
+const INDEX_BYTES_EACH = 20 + 4 + 4;
+
+/** What one pack of all this and its index weigh. */
+async function weigh(
+  deps: PruneDeps,
+  revisions: readonly string[],
+  options: PruneOptions,
+): Promise<Pick<StoreSizes, 'bytes' | 'objects'>> {
+  let bytes = 0;
+  let head = Buffer.alloc(0);
+  await packObjects(deps, {
+    ...options,
+    args: ['--stdout'],
+    revisions,
+    isNothing: revisions.length === 0,
+    take: (chunk) => {
+      bytes += chunk.length;
+      if (head.length < COUNT_AT + 4) head = Buffer.concat([head, chunk.subarray(0, 12)]);
+    },
+  });
+  const objects = bytes === 0 ? 0 : head.readUInt32BE(COUNT_AT);
+  return { objects, bytes: objects === 0 ? 0 : bytes + INDEX_BYTES + objects * INDEX_BYTES_EACH };
+}
+
+interface Packing extends PruneOptions {
+  readonly args: readonly string[];
+  readonly revisions: readonly string[];
+  readonly isNothing: boolean;
+  readonly take: (stdout: Buffer) => void;
+}
+
+async function packObjects(
+  { git }: PruneDeps,
+  { args, revisions, isNothing, take, signal, onProgress }: Packing,
+): Promise<void> {
   signal.throwIfAborted();
-  if (wanted.length === 0) return [];
-  const stem = join(layout.packs, 'pack');
+  if (isNothing) return;
   // Existing deltas are reused and no new ones searched: somebody waits for the answer.
-  const child = git.start([
-    ...['pack-objects', '--progress', '--revs', '--window=0'],
-    ...staying.map((name) => `--keep-pack=${name}`),
-    stem,
-  ]);
+  const child = git.start(['pack-objects', '--progress', '--revs', '--window=0', ...args]);
   const kill = (): boolean => child.kill('SIGKILL');
   signal.addEventListener('abort', kill);
-  let stdout = '';
   let stderr = '';
-  child.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString()));
+  child.stdout.on('data', take);
   child.stderr.on('data', (bytes: Buffer) => {
     const text = bytes.toString();
     stderr = (stderr + text).slice(-4096);
@@ -123,13 +200,9 @@ async function pack(
     if (total !== undefined) onProgress?.(Number(done), Number(total));
   });
   child.stdin.on('error', () => undefined);
-  child.stdin.end([...wanted, ...without.map((id) => `^${id}`), ''].join('\n'));
+  child.stdin.end([...revisions, ''].join('\n'));
   const [status] = (await once(child, 'close')) as [number | null];
   signal.removeEventListener('abort', kill);
   signal.throwIfAborted();
   if (status !== 0) throw gitFailure('pack-objects', stderr);
-  return stdout
-    .split('\n')
-    .filter((line) => /^[0-9a-f]{40}$/u.test(line))
-    .map((hash) => `pack-${hash}.pack`);
 }

@@ -9,8 +9,11 @@ export interface StoreOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Ceiling of the store on disk; asked before every write. */
   readonly limitBytes?: () => number;
-  /** Blobs that must stay though no branch reaches them: ledger entries, pre-images, open work. */
-  readonly pinned?: () => Iterable<Hash> | Promise<Iterable<Hash>>;
+  /**
+   * Blobs that must stay though no branch reaches them: ledger entries, pre-images, open work; but
+   * for what only the pins of these names hold.
+   */
+  readonly pinned?: (gone: ReadonlySet<string>) => Iterable<Hash> | Promise<Iterable<Hash>>;
   /** How packs reach the disk; a test makes it fail. */
   readonly flush?: (path: string) => Promise<void>;
 }

@@ -7,12 +7,11 @@ import type {
   CheckpointStore,
   CommitRequest,
   FileChange,
-  OnProgress,
   StoreReport,
 } from '../core/store.js';
 import { createAcknowledged } from './acknowledged.js';
 import { createChecks } from './check.js';
-import { busy, closed, diskFailure, noBlob } from './failures.js';
+import { diskFailure, noBlob } from './failures.js';
 import { flush } from './files.js';
 import { createHistory } from './history.js';
 import { createImporter, type Written } from './importer.js';
@@ -31,7 +30,6 @@ import { createOldDialogs } from './old-dialogs.js';
 import { requireBranch, requireDialog, requireId } from './names.js';
 import { createNewBlobs } from './new-blobs.js';
 import { createPacks } from './packs.js';
-import { prune as pruneStore } from './prune.js';
 import { createReader, lengthsOf } from './reader.js';
 import {
   holdBranch,
@@ -48,8 +46,7 @@ import { bytesOf, createSpace } from './space.js';
 import type { StoreOptions } from './store-options.js';
 import { streamBlob } from './stream-blob.js';
 import { setAsideTorn } from './torn.js';
-
-const REPACK_MS = 30 * 60_000;
+import { createUpkeep } from './upkeep.js';
 
 export function createStore(options: StoreOptions): CheckpointStore {
   const layout = layoutOf(options.state);
@@ -69,17 +66,25 @@ export function createStore(options: StoreOptions): CheckpointStore {
   const newBlobs = createNewBlobs({
     ...{ writing, layout, packs, reader, importer, acknowledged },
     ...{ admit, doubt, requireSpace, retried },
-    isRepacking: () => upkeep !== undefined,
+    isRepacking: () => upkeep.isRunning(),
   });
   /** Why nothing more is acknowledged. */
   let suspect: SmithyError | undefined;
-  /** The repack or prune under way: each counts on the packs that the other removes. */
-  let upkeep: { readonly done: Promise<unknown>; readonly stop: AbortController } | undefined;
   let isClosed = false;
   /** Copied from the user's objects, and no commit names them yet. */
   const seeded = new Set<Hash>();
 
-  const isQuiet = async () => upkeep?.done.catch(() => undefined);
+  const upkeep = createUpkeep({
+    ...{ git, layout, packs, writing, space, reader, has },
+    finish: () => importer.finish(),
+    forget: { packs: () => newBlobs.forgetPacks(), objects: () => acknowledged.clear() },
+    pinned: async (gone) => {
+      const named = (await options.pinned?.(gone)) ?? [];
+      return [...new Set([...named, ...newBlobs.held(), ...seeded])];
+    },
+    isClosed: () => isClosed,
+  });
+  const { isQuiet, maintain, prune, prunable } = upkeep;
   const checks = createChecks({ git, layout, packs, isQuiet, has });
 
   async function open(): Promise<StoreReport> {
@@ -105,8 +110,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
   async function close(): Promise<void> {
     isClosed = true;
     await checks.stop();
-    upkeep?.stop.abort();
-    await upkeep?.done.catch(() => undefined);
+    await upkeep.stop();
     await writing.run(async () => packs.admit(await importer.finish()));
     await packs.dropped();
     reader.restart();
@@ -182,7 +186,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
       return await work();
     } catch (error) {
       // Half a pack on a full disk is space that the next one needs.
-      if (!importer.isAlive()) await packs.sweep(upkeep === undefined);
+      if (!importer.isAlive()) await packs.sweep(!upkeep.isRunning());
       if (!(error instanceof ChildGone)) throw error;
       return work().catch((again: unknown) => {
         throw diskFailure('write', again);
@@ -205,47 +209,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
 
   async function has(hashes: readonly Hash[]): Promise<Set<Hash>> {
     return new Set((await lengthsOf(reader, hashes)).keys());
-  }
-
-  async function keepUp<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const stop = new AbortController();
-    const done = work(stop.signal);
-    upkeep = { done, stop };
-    try {
-      return await done;
-    } finally {
-      upkeep = undefined;
-      reader.restart();
-    }
-  }
-
-  async function prune(onProgress?: OnProgress): Promise<{ freedBytes: number }> {
-    while (upkeep !== undefined) await upkeep.done.catch(() => undefined);
-    if (isClosed) throw closed();
-    const quiesce = async (): Promise<void> => {
-      await packs.dropped();
-      await packs.admit(await importer.finish());
-      acknowledged.clear();
-      newBlobs.forgetPacks();
-    };
-    const pinned = async (): Promise<Set<Hash>> =>
-      has([...new Set([...((await options.pinned?.()) ?? []), ...newBlobs.held(), ...seeded])]);
-    const deps = { git, layout, packs, writing, quiesce, pinned, has };
-    const freedBytes = await keepUp((signal) => pruneStore(deps, { signal, onProgress }));
-    return { freedBytes };
-  }
-
-  /** Commits go on meanwhile: what they write is held by its `.keep` and left alone. */
-  async function repack(signal: AbortSignal): Promise<void> {
-    await writing.run(async () => {
-      space.requireFree(packs.sizes().bytes);
-      await packs.dropped();
-      await packs.admit(await importer.finish());
-      await packs.sweep(true);
-      // Git takes them over; from here on new ones are held by a `.keep` of ours.
-      newBlobs.forgetPacks();
-    });
-    await git.text(['repack', '--geometric=2', '-d', '-q'], { timeoutMs: REPACK_MS, signal });
   }
 
   async function moveBranches(dialog: string, updates: readonly BranchUpdate[]): Promise<void> {
@@ -335,12 +298,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
 
     check: (onProgress) => checks.check(onProgress),
 
-    async maintain() {
-      if (upkeep !== undefined) throw busy();
-      const packsBefore = packs.sizes().packs;
-      await keepUp(repack).finally(() => packs.recount());
-      return { packsBefore, packsAfter: packs.sizes().packs };
-    },
-    prune,
+    ...{ maintain, prune, prunable },
   };
 }

@@ -81,7 +81,7 @@ export class Dialogs {
     });
     // Outside the queue: giving a large store's bytes back takes seconds, and checkpoints go on.
     const onProgress = reportProgress(this.#deps, { what: 'delete_dialog', dialog: id });
-    const { freedBytes } = await store.prune(onProgress);
+    const { freedBytes } = await store.prune({ onProgress });
     return { dialog_id: id, freed_bytes: freedBytes };
   }
 

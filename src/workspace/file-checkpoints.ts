@@ -96,10 +96,17 @@ export class FileCheckpoints {
   }
 
   cleanup(olderThanDays: number | undefined): { removed: number; kept: number } {
-    const all = this.#all();
     const kept = this.#young(olderThanDays ?? this.#deps.config().maxCheckpointAge);
-    this.#deps.fileCheckpoints.write(kept);
-    return { removed: all.length - kept.length, kept: kept.length };
+    const removed = this.#all().length - kept.length;
+    if (removed > 0) this.#deps.fileCheckpoints.write(kept);
+    return { removed, kept: kept.length };
+  }
+
+  /** What a cleanup would do now. */
+  outdated(): { removed: string[]; kept: number } {
+    const kept = new Set(this.#young(this.#deps.config().maxCheckpointAge).map(({ id }) => id));
+    const all = this.#all().map(({ id }) => id);
+    return { removed: all.filter((id) => !kept.has(id)), kept: kept.size };
   }
 
   /** The latest one stays however old it is. */
@@ -129,9 +136,10 @@ function readAll(file: SmallFile): FileCheckpoint[] {
   return Array.isArray(content) ? (content as FileCheckpoint[]) : [];
 }
 
-/** Contents that must stay though no branch reaches them. */
-export function copiedBlobs(file: SmallFile): Hash[] {
-  return readAll(file).flatMap(({ files }) => files.map(({ hash }) => hash));
+/** Contents that must stay though no branch reaches them, but for those of some checkpoints. */
+export function copiedBlobs(file: SmallFile, gone: ReadonlySet<string>): Hash[] {
+  const left = readAll(file).filter(({ id }) => !gone.has(id));
+  return left.flatMap(({ files }) => files.map(({ hash }) => hash));
 }
 
 interface LoadedFile {

@@ -34,6 +34,8 @@ import { recover } from './recovery.js';
 import { Remarks } from './remarks.js';
 import { reopenEdits } from './reopened.js';
 import { Restores } from './restores.js';
+import { Retention } from './retention.js';
+import { RetentionWatch } from './retention-watch.js';
 import { Rewinds } from './rewinds.js';
 import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
@@ -66,6 +68,7 @@ export function createHistory(given: WorkspaceDeps) {
     blocks.follower.wake();
     for (const entry of entries) snapshotWatch.fold(entry);
     snapshotWatch.wake();
+    retentionWatch.wake();
     return entries;
   };
   const ledger: Ledger = { ...given.ledger, append };
@@ -166,8 +169,7 @@ export function createHistory(given: WorkspaceDeps) {
   const snapshots = new Snapshots({ ...moving, ...books, version });
   const carried = { ...moving, ...books, saved: snapshots, version };
   const transfers = new SnapshotTransfers(carried);
-  const rhythm = () => config().snapshots;
-  const watching = { ...shared, snapshots, rhythm };
+  const watching = { ...shared, snapshots, rhythm: () => config().snapshots };
   const snapshotWatch = new SnapshotWatch(watching);
   const remarks = new Remarks({ ...shared, version });
   const blame = new Blame(shared);
@@ -180,6 +182,9 @@ export function createHistory(given: WorkspaceDeps) {
       return dialog === undefined ? [] : (await saving.pending(dialog)).map(({ path }) => path);
     },
   });
+  const collecting = { ...carried, fileCheckpoints, editsOpen: () => edits.open };
+  const retention = new Retention(collecting);
+  const retentionWatch = new RetentionWatch({ ...collecting, retention });
   const derived = new DerivedState({
     ...deps,
     ...{ turns, index: timeline.index, version: identity.version },
@@ -192,11 +197,8 @@ export function createHistory(given: WorkspaceDeps) {
       const other = new Timeline(ledger);
       const books = [new DialogBook(bookDeps), new EditBook({ ledger, clock, told })];
       const names = [new Milestones({ ...shared, version }), new BookmarkBook()];
-      const shots = [new SnapshotBook(), new SnapshotWatch(watching)];
-      return {
-        index: other.index,
-        all: [other, ...books, ...names, new ExplainedSince(), ...shots],
-      };
+      const shots = [new ExplainedSince(), new SnapshotBook(), new SnapshotWatch(watching)];
+      return { index: other.index, all: [other, ...books, ...names, ...shots] };
     },
     progress: (percent) => {
       unread = `what was saved is still being read: ${percent} %`;
@@ -253,6 +255,7 @@ export function createHistory(given: WorkspaceDeps) {
     notMigrated = await migrate({ ...deps, book });
     // Before anything is given back.
     await bookmarks.open();
+    await retention.open();
     await deps.archives.sweep();
     await recover({
       ...{ book, restores, sessions, rewinds, log },
@@ -268,6 +271,7 @@ export function createHistory(given: WorkspaceDeps) {
     patches.follower.open();
     blocks.follower.open();
     snapshotWatch.open();
+    retentionWatch.open();
   }
 
   async function opening(): Promise<void> {
@@ -303,7 +307,7 @@ export function createHistory(given: WorkspaceDeps) {
     recovered: recovered as readonly string[],
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
     ...{ milestones, fileCheckpoints, examination, verification, chronicle, showing },
-    ...{ bookmarks, rewinds, remarks, snapshots, transfers },
+    ...{ bookmarks, rewinds, remarks, snapshots, transfers, retention },
 
     eventsSinceSnapshot: () => timeline.sinceSnapshot(),
 
@@ -319,6 +323,8 @@ export function createHistory(given: WorkspaceDeps) {
     close: async (): Promise<void> => {
       edits.close();
       snapshotWatch.close();
+      retentionWatch.close();
+      retention.close();
       projection.writeIndex(book);
       await patches.follower.close();
       await blocks.close();

@@ -158,8 +158,8 @@ function raise(counts: Map<string, number>, of: string): void {
 export function countingFreed(store: CheckpointStore, meter: Meter): CheckpointStore {
   return {
     ...store,
-    prune: async (onProgress) => {
-      const freed = await store.prune(onProgress);
+    prune: async (how) => {
+      const freed = await store.prune(how);
       meter.freed(freed.freedBytes);
       return freed;
     },

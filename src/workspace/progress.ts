@@ -9,8 +9,9 @@ export interface ProgressDeps {
 
 export interface LongWork {
   /** The verb a client asked for. */
-  readonly what: 'checkpoint' | 'restore' | 'delete_dialog';
-  readonly dialog: string;
+  readonly what: 'checkpoint' | 'restore' | 'delete_dialog' | 'gc';
+  /** None: it is about the whole project. */
+  readonly dialog?: string;
 }
 
 /** Work that is done sooner needs no word about it, and nobody reads faster than this. */
@@ -26,6 +27,7 @@ export function reportProgress({ events, clock }: ProgressDeps, work: LongWork):
     const isMilestone = done > 0 && done % EVERY_FILES === 0;
     if (!isMilestone && now - last < EVERY_MS) return;
     last = now;
-    events.publish({ type: 'progress', what: work.what, dialog_id: work.dialog, done, total });
+    const of = work.dialog === undefined ? {} : { dialog_id: work.dialog };
+    events.publish({ type: 'progress', what: work.what, ...of, done, total });
   };
 }

@@ -53,9 +53,12 @@ export class SnapshotTransfers {
 
   /** Beside the queue: what a snapshot holds does not change. */
   async export(given: string, where: string) {
-    const { queue, snapshots, saved, store, archives } = this.#deps;
     const to = this.#outside(where);
-    const snapshot = await queue.share(() => snapshots.require(given));
+    return this.#deps.saved.use(given, (snapshot) => this.#export(snapshot, to));
+  }
+
+  async #export(snapshot: Snapshot, to: string) {
+    const { saved, store, archives } = this.#deps;
     const { emptyFolders } = await store.readCommit(snapshot.commit);
     const hashes = await saved.hashesOf(snapshot.commit);
     const { origin } = snapshot;

@@ -71,6 +71,8 @@ const LARGE_BYTES = 1024 * 1024;
 export class Snapshots {
   readonly #deps: SnapshotDeps;
   readonly #digests = new Map<Hash, string>();
+  /** How many read each of them now. */
+  readonly #inUse = new Map<string, number>();
 
   constructor(deps: SnapshotDeps) {
     this.#deps = deps;
@@ -84,7 +86,7 @@ export class Snapshots {
       const saved = await this.#saveAside(dialog, name ?? null);
       return this.#record(saved, { name: name ?? null, reason: 'manual', said });
     });
-    return this.#withHashes(snapshot);
+    return this.show(snapshot.id);
   }
 
   /** In a turn of the queue. Undefined when the newest snapshot holds the same. */
@@ -110,9 +112,31 @@ export class Snapshots {
     });
   }
 
-  async show(given: string) {
-    const snapshot = await this.#deps.queue.share(() => this.#deps.snapshots.require(given));
-    return this.#withHashes(snapshot);
+  show(given: string) {
+    return this.use(given, (snapshot) => this.#withHashes(snapshot));
+  }
+
+  /** Reads one beside the queue; it is not thinned out meanwhile. */
+  async use<T>(given: string, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    const { queue, snapshots } = this.#deps;
+    const count = (id: string, more: number): void => {
+      this.#inUse.set(id, (this.#inUse.get(id) ?? 0) + more);
+      if (this.#inUse.get(id) === 0) this.#inUse.delete(id);
+    };
+    const snapshot = await queue.share(() => {
+      const wanted = snapshots.require(given);
+      count(wanted.id, 1);
+      return wanted;
+    });
+    try {
+      return await work(snapshot);
+    } finally {
+      count(snapshot.id, -1);
+    }
+  }
+
+  isInUse(id: string): boolean {
+    return this.#inUse.has(id);
   }
 
   /** SHA-256 of every file, each content read once. */

@@ -1,6 +1,7 @@
 import { SmithyError } from '../core/errors.js';
 import { toPath } from '../core/paths.js';
 import type { Check } from '../core/ports.js';
+import { fullness } from '../core/retention.js';
 import { describeProblems } from '../core/schema-problems.js';
 import type { WorkspaceDeps } from './deps.js';
 import { createHistory } from './history.js';
@@ -67,7 +68,9 @@ export function createWorkspace(deps: WorkspaceDeps) {
 
   function warnings(): string[] {
     const problems = settings.problems();
+    const full = fullness(deps.store.sizes().bytes, settings.config().store.limitBytes);
     const others = [
+      ...(full === undefined ? [] : [full]),
       ...deps.ruleWarnings(),
       ...deps.web.warnings(),
       ...history.recovered,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { CommitId, Hash } from '../../src/core/model.js';
-import type { FileChange } from '../../src/core/store.js';
+import { KEPT, type FileChange } from '../../src/core/store.js';
 import { DIALOG, file, git, hashOf, onTop, openStore, OTHER, temporaryFolder } from './helpers.js';
 
 describe('maintenance', () => {
@@ -93,7 +93,7 @@ describe('two dialogs', () => {
     await store.commit(onTop(null, changes, { dialog: OTHER }));
     await store.deleteRepository(OTHER);
     const reports: number[] = [];
-    const pruned = store.prune((_done, total) => reports.push(total));
+    const pruned = store.prune({ onProgress: (_done, total) => void reports.push(total) });
     // Each takes up a content that only the packs to be removed hold.
     const made: CommitId[] = [];
     for (const change of changes.slice(0, 20)) {
@@ -141,6 +141,67 @@ describe('two dialogs', () => {
     );
     await store.createRepository(DIALOG);
     await store.commit(onTop(null, [file('a', 'gone')]));
+  });
+});
+
+describe('giving space back', () => {
+  /** Two states beside the dialogs; the first is the only one that has a large content. */
+  async function twoKept() {
+    const opened = await openStore();
+    const { store } = opened;
+    await store.createRepository(KEPT);
+    const large = randomBytes(300_000);
+    const aside = { dialog: KEPT, branch: 'snap-0001' };
+    let tip = await store.commit(onTop(null, [file('a', '0')]));
+    for (let number = 1; number < 30; number++) {
+      tip = await store.commit(onTop(tip, [file('a', `${number}\n`.repeat(200))]));
+    }
+    const first = await store.commit(onTop(null, [file('large', large)], aside));
+    await store.commit(onTop(null, [file('b', '2')], { dialog: KEPT, branch: 'snap-0002' }));
+    const folder = join(opened.state, 'store/objects/pack');
+    const packs = () => readdirSync(folder).filter((name) => /^tmp_|\.pack$/u.test(name));
+    return { ...opened, first, packs };
+  }
+
+  it('can be tried: it tells to the byte what would be freed and changes nothing', async () => {
+    const { store, first, packs } = await twoKept();
+    await store.prunable([]);
+    const before = packs();
+    const whole = await store.prunable([]);
+    const trial = await store.prunable(['snap-0001']);
+    expect(packs()).toEqual(before);
+    expect(trial.freedBytes).toBeGreaterThan(300_000);
+    expect(whole.freedBytes).toBeLessThan(100_000);
+    await store.setBranches(KEPT, [{ name: 'snap-0001', to: null, expected: first }]);
+    expect(await store.prune()).toEqual(trial);
+    expect(await store.prunable([])).toEqual({ freedBytes: 0 });
+  });
+
+  it('can be cut off, and leaves everything as it was', async () => {
+    const { store, first, packs } = await twoKept();
+    await store.setBranches(KEPT, [{ name: 'snap-0001', to: null, expected: first }]);
+    const early = new AbortController();
+    early.abort(new Error('not now'));
+    await store.prunable([]);
+    const before = packs();
+    await expect(store.prune({ signal: early.signal })).rejects.toThrow('not now');
+    const late = new AbortController();
+    const onProgress = (done: number, total: number) => {
+      if (done === total) late.abort(new Error('enough'));
+    };
+    await expect(store.prune({ signal: late.signal, onProgress })).rejects.toThrow('enough');
+    // The new one may have been whole already: a second copy, which goes with the next try.
+    expect(packs()).toEqual(expect.arrayContaining(before));
+    expect(packs().filter((name) => name.startsWith('tmp_'))).toEqual([]);
+    expect((await store.tree(first)).size).toBe(1);
+    expect((await store.prune()).freedBytes).toBeGreaterThan(300_000);
+    expect(packs()).toHaveLength(1);
+  });
+
+  it('ends with the store', async () => {
+    const { store } = await twoKept();
+    const pruned = store.prune({ onProgress: () => void store.close() });
+    await expect(pruned).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
   });
 });
 

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { KEPT_FOR } from '../../core/retention.js';
+import { method } from '../method.js';
+import { count } from './shapes.js';
+
+export const gc = method({
+  name: 'gc',
+  summary:
+    'Removes snapshots and file checkpoints that the settings let go, and gives back all space nothing needs.',
+  effect: 'write',
+  on: ['socket', 'http', 'cli'],
+  input: z.strictObject({
+    dry_run: z.boolean().optional().describe('Tell what would go and change nothing.'),
+  }),
+  output: z.object({
+    dry_run: z.boolean(),
+    freed_bytes: count.describe('By which the store has shrunk, or would.'),
+    removed: z.object({
+      snapshots: z.array(z.string()).describe('Oldest first.'),
+      file_checkpoints: z.array(z.string()),
+    }),
+    kept: z.object({
+      events: count.describe('All of them, with every content they speak of.'),
+      dialogs: count,
+      sessions: z
+        .object({ active: count, merged: count, abandoned: count })
+        .describe('All of them, until their dialog is deleted.'),
+      checkpoints: count.describe('All of them: undo, redo and restore lead there.'),
+      snapshots: z
+        .record(z.enum(KEPT_FOR), count)
+        .describe('By the first reason: a bookmark, being read, the newest, each so-manieth.'),
+      bookmarks: count,
+      file_checkpoints: count,
+      edits_open: count,
+      store_bytes: count.describe('Afterwards.'),
+      limit_bytes: count,
+      over_limit_bytes: count.describe('What would have to go and is needed; 0: all is well.'),
+    }),
+    warnings: z.array(z.string()).describe('What needs attention, one sentence each.'),
+  }),
+  cli: { command: 'gc' },
+  async run({ workspace, peer }, { dry_run: dryRun }) {
+    const gone = new AbortController();
+    peer.onGone(() => gone.abort());
+    return workspace.retention.gc({ dryRun, signal: gone.signal });
+  },
+});

@@ -1,0 +1,99 @@
+import type { Hash } from '../core/model.js';
+import type { Pruning } from '../core/store.js';
+import { busy, closed } from './failures.js';
+import { prunable, prune, type PruneDeps, type PruneOptions } from './prune.js';
+import type { Reader } from './reader.js';
+
+export interface UpkeepDeps extends Omit<PruneDeps, 'pinned' | 'quiesce'> {
+  readonly space: { readonly requireFree: (bytes: number) => void };
+  readonly reader: Pick<Reader, 'restart'>;
+  /** Ends the writers' child; the packs it leaves. */
+  readonly finish: () => Promise<readonly string[]>;
+  /** What was remembered of packs and their objects. */
+  readonly forget: { readonly packs: () => void; readonly objects: () => void };
+  /** Blobs that must stay, but for what only these names hold. */
+  readonly pinned: (gone: ReadonlySet<string>) => Promise<readonly Hash[]>;
+  readonly isClosed: () => boolean;
+}
+
+const REPACK_MS = 30 * 60_000;
+const never = new AbortController().signal;
+
+/** Repacks and prunes, one at a time: each counts on the packs that the other removes. */
+export function createUpkeep(deps: UpkeepDeps) {
+  const { git, packs, writing, space, has } = deps;
+  let current: { readonly done: Promise<unknown>; readonly stop: AbortController } | undefined;
+
+  async function keepUp<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new AbortController();
+    const done = work(stop.signal);
+    current = { done, stop };
+    try {
+      return await done;
+    } finally {
+      current = undefined;
+      deps.reader.restart();
+    }
+  }
+
+  async function quiesce(): Promise<void> {
+    await packs.dropped();
+    await packs.admit(await deps.finish());
+    deps.forget.objects();
+    deps.forget.packs();
+  }
+
+  async function pruning(
+    { onProgress, signal = never }: Pruning,
+    work: (deps: PruneDeps, options: PruneOptions) => Promise<number>,
+  ): Promise<{ freedBytes: number }> {
+    while (current !== undefined) await current.done.catch(() => undefined);
+    if (deps.isClosed()) throw closed();
+    const pinned = async (gone: ReadonlySet<string>) => has(await deps.pinned(gone));
+    const freedBytes = await keepUp(async (stop) => {
+      const either = AbortSignal.any([stop, signal]);
+      const options = { signal: either, onProgress };
+      return work({ ...deps, pinned, quiesce }, options).catch(async (error: unknown) => {
+        // Half a pack may be as large as the store.
+        const sweep = (): Promise<unknown> => quiesce().then(() => packs.sweep(true));
+        await writing.run(sweep).catch(() => undefined);
+        throw stop.aborted ? closed() : error;
+      });
+    });
+    return { freedBytes };
+  }
+
+  /** Commits go on meanwhile: what they write is held by its `.keep` and left alone. */
+  async function repack(signal: AbortSignal): Promise<void> {
+    await writing.run(async () => {
+      space.requireFree(packs.sizes().bytes);
+      await packs.dropped();
+      await packs.admit(await deps.finish());
+      await packs.sweep(true);
+      // Git takes them over; from here on new ones are held by a `.keep` of ours.
+      deps.forget.packs();
+    });
+    await git.text(['repack', '--geometric=2', '-d', '-q'], { timeoutMs: REPACK_MS, signal });
+  }
+
+  return {
+    isRunning: () => current !== undefined,
+    /** When nothing is under way. */
+    isQuiet: async () => current?.done.catch(() => undefined),
+
+    async stop(): Promise<void> {
+      current?.stop.abort();
+      await current?.done.catch(() => undefined);
+    },
+
+    maintain: async () => {
+      if (current !== undefined) throw busy();
+      const packsBefore = packs.sizes().packs;
+      await keepUp(repack).finally(() => packs.recount());
+      return { packsBefore, packsAfter: packs.sizes().packs };
+    },
+    prune: (how: Pruning = {}) => pruning(how, prune),
+    prunable: (gone: readonly string[], how: Pruning = {}) =>
+      pruning(how, (own, options) => prunable(own, new Set(gone), options)),
+  };
+}

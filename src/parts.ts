@@ -16,7 +16,9 @@ import { createStore } from './git/store.js';
 import { systemClock } from './host/clock.js';
 import { findGit } from './host/git-program.js';
 import { machineFacts } from './host/machine.js';
-import { openJsonFile } from './host/json-file.js';
+import { createCheckedFiles } from './host/checked-files.js';
+import { openJsonFile, openSummedFile } from './host/json-file.js';
+import { whyBindingDamaged } from './host/root-binding.js';
 import type { StatePaths } from './host/state-folder.js';
 import { createJournal } from './journal/journal.js';
 import { createDerivedFiles } from './ledger/derived-files.js';
@@ -24,6 +26,7 @@ import { createLedger } from './ledger/ledger.js';
 import { createBlockFiles } from './ledger/block-files.js';
 import { createPatchFiles } from './ledger/patch-files.js';
 import { createSemantics } from './semantics/semantics.js';
+import { whyKnownDamaged } from './watch/known/known-file.js';
 import { loadRules } from './watch/rules/rule-set.js';
 import { findRepository } from './watch/rules/rule-sources.js';
 import { createWatcher } from './watch/watcher.js';
@@ -48,7 +51,7 @@ export function composeWatcher({ root, paths, log, host, settings }: Materials) 
   const git = gitPath === undefined ? {} : { git: { path: gitPath, env: host.environment } };
   const xdg = host.xdgConfigHome === undefined ? {} : { xdgConfigHome: host.xdgConfigHome };
   let warnings: readonly string[] = [];
-  const forced = openJsonFile(join(paths.state, 'edited.json'));
+  const forced = openSummedFile(join(paths.state, 'edited.json'));
   const edited = new Set(readPaths(forced.read()));
   const watcher = createWatcher({
     root,
@@ -92,7 +95,8 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
   const { root, paths, log, host, settings, umask } = materials;
   const git = findGit(host.environment);
   if (git === undefined) throw gitMissing();
-  const fileCheckpoints = openJsonFile(join(paths.state, 'file-checkpoints.json'));
+  const fileCheckpoints = openSummedFile(join(paths.state, 'file-checkpoints.json'));
+  const edited = openSummedFile(join(paths.state, 'edited.json'));
   const store = createStore({
     pinned: async (gone) => [...(await pinnedBlobs(ledger)), ...copiedBlobs(fileCheckpoints, gone)],
     state: paths.state,
@@ -121,6 +125,12 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     blobId: hashBytes,
     intent: openJsonFile(join(paths.state, 'intent.json')),
     fileCheckpoints,
+    stateFiles: createCheckedFiles({
+      'known.bin': () => whyKnownDamaged(join(paths.state, 'known.bin')),
+      'root.json': () => whyBindingDamaged(paths, root),
+      'edited.json': () => edited.whyDamaged(),
+      'file-checkpoints.json': () => fileCheckpoints.whyDamaged(),
+    }),
     bookmarkFile: openJsonFile(join(paths.state, 'ledger', 'bookmarks.json')),
     machine: machineFacts(),
     sha256,

@@ -36,6 +36,7 @@ function toCommand(row: AnyMethod, form: CliForm): CliCommand {
     flags,
     switches: form.switches ?? {},
     fixed: form.fixed ?? {},
+    places: form.places ?? [],
   };
 }
 

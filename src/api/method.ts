@@ -39,6 +39,8 @@ export interface CliForm {
   readonly short?: Readonly<Record<string, string>>;
   /** Further flags that set a field to a value: `--keep-external` is `mode: keep_external`. */
   readonly switches?: Readonly<Record<string, { readonly field: string; readonly value: string }>>;
+  /** Fields that name a file where the caller stands: made absolute before they are sent. */
+  readonly places?: readonly string[];
   /** Fields that the command line always sets. */
   readonly fixed?: Readonly<Record<string, unknown>>;
 }

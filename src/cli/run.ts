@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { CliCommand, CliManifest } from '../core/cli-manifest.js';
 import { SmithyError } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
@@ -34,6 +35,10 @@ async function callMethod(
   words: readonly string[],
 ): Promise<number> {
   const params = readParams(command, words);
+  for (const field of command.places) {
+    const given = params[field];
+    if (typeof given === 'string') params[field] = resolve(given);
+  }
   if (globals.dialog !== undefined) params['dialog_id'] = globals.dialog;
   const answer = (await callDaemon(globals, command.method, params)) as Record<string, unknown>;
   if (globals.json) print(printableJson(answer));

@@ -15,6 +15,8 @@ export interface CliCommand {
   readonly flags: readonly CliFlag[];
   readonly switches: Readonly<Record<string, { readonly field: string; readonly value: string }>>;
   readonly fixed: Readonly<Record<string, unknown>>;
+  /** Fields that name a file as the caller sees it. */
+  readonly places: readonly string[];
 }
 
 export interface CliFlag {

@@ -1,4 +1,5 @@
 import type { LedgerEntry } from './ledger.js';
+import type { CheckedFiles } from './ports.js';
 import { linesOnly, type Enrichment, type SemanticBlock } from './semantics.js';
 import { rangesOf } from './changed-lines.js';
 
@@ -28,7 +29,7 @@ export interface EventBlocks {
  * Derived blocks, beside the ledger. May be lost at any time: they are derived again, and the same.
  * Calls may overlap.
  */
-export interface BlockFiles {
+export interface BlockFiles extends CheckedFiles {
   /** Those that are kept, of the ones that are asked for. */
   read(seqs: readonly number[]): Promise<EventBlocks[]>;
   /** `reached`: everything up to here has been looked into. */

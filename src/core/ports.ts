@@ -25,6 +25,7 @@ export interface SettingsFile {
 
 /** A small file of ours that is replaced as a whole, durably. */
 export interface SmallFile {
+  isThere(): boolean;
   read(): unknown;
   write(content: unknown): void;
   remove(): void;
@@ -35,6 +36,11 @@ export interface DamagedFile {
   /** Below the state folder. */
   readonly file: string;
   readonly detail: string;
+}
+
+/** Files that can be compared with what was written to them. */
+export interface CheckedFiles {
+  check(): Promise<{ readonly files: number; readonly damaged: readonly DamagedFile[] }>;
 }
 
 /** One line of `doctor`. */

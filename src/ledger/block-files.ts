@@ -2,6 +2,7 @@ import { mkdir, open, readdir, readFile, rm, type FileHandle } from 'node:fs/pro
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { BlockFiles, EventBlocks } from '../core/event-blocks.js';
+import type { DamagedFile } from '../core/ports.js';
 import { codeOf } from './files.js';
 
 export interface BlockFilesOptions {
@@ -88,6 +89,19 @@ export function createBlockFiles({ ledger, edition }: BlockFilesOptions): BlockF
   }
 
   return {
+    async check() {
+      const all = await names();
+      const damaged: DamagedFile[] = [];
+      for (const name of all) {
+        const lines = (await readFile(join(folder, name), 'utf8').catch(() => '')).split('\n');
+        const wrong = lines.filter((line) => line !== '' && unframed(line) === undefined).length;
+        if (wrong === 0) continue;
+        const detail = `${wrong} of its lines are not believed, and derived again when asked for`;
+        damaged.push({ file: `ledger/blocks/${name}`, detail });
+      }
+      return { files: all.length, damaged };
+    },
+
     async read(seqs) {
       const wanted = new Set(seqs);
       const found = new Map<number, EventBlocks>();

@@ -55,6 +55,7 @@ interface Target {
   readonly place: SavedPlace;
 }
 
+const NOT_AS_THE_LEDGER = 'it is not what the ledger says';
 /** Branches of the whole project that hold what bookmarks name. */
 const PIN = 'pin-';
 
@@ -117,6 +118,14 @@ export class Bookmarks {
     const present = this.#deps.bookmarkFile.read();
     if (present === undefined && Object.keys(due).length === 0) return;
     if (JSON.stringify(present) !== JSON.stringify(due)) this.#writeFile();
+  }
+
+  /** Why `bookmarks.json` is not what the ledger says; undefined when it is, or is not there. */
+  whyFileDiffers(): string | undefined {
+    const { bookmarkFile, bookmarks } = this.#deps;
+    if (!bookmarkFile.isThere()) return undefined;
+    const due = JSON.stringify(toMap(bookmarks.list()));
+    return JSON.stringify(bookmarkFile.read()) === due ? undefined : NOT_AS_THE_LEDGER;
   }
 
   async #record(name: string, note: BookmarkNote): Promise<string> {

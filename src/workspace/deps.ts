@@ -4,7 +4,7 @@ import type { Archives } from '../core/archive.js';
 import type { Journal } from '../core/journal.js';
 import type { Ledger, PatchFiles } from '../core/ledger.js';
 import type { DialogId, EditId, Hash, Path } from '../core/model.js';
-import type { Clock, Diagnostics, Log, SmallFile, WebDoor } from '../core/ports.js';
+import type { CheckedFiles, Clock, Diagnostics, Log, SmallFile, WebDoor } from '../core/ports.js';
 import type { Semantics } from '../core/semantics.js';
 import type { CheckpointStore, Content } from '../core/store.js';
 import type { TextDiff } from '../core/text-diff.js';
@@ -51,6 +51,8 @@ export interface WorkspaceDeps {
   readonly intent: SmallFile;
   readonly index: SmallFile;
   readonly fileCheckpoints: SmallFile;
+  /** What only its own sum tells of. */
+  readonly stateFiles: CheckedFiles;
   /** `ledger/bookmarks.json`. */
   readonly bookmarkFile: SmallFile;
   /** What is known of the machine, for manifests. */

@@ -206,14 +206,13 @@ export function createHistory(given: WorkspaceDeps) {
     },
     tell,
   });
+  const examined = { ...shared, derived, patches, projection, bookmarks };
   const examination = new Examination({
-    ...shared,
-    ...{ derived, patches },
-    projection,
+    ...examined,
     unread: () => unread,
     warnings: () => notMigrated,
   });
-  const verification = new Verification({ ...shared, derived, patches, examination });
+  const verification = new Verification({ ...examined, examination });
   const mended = createMending({ unrecorded, saving, restores, log })(turns);
 
   /**

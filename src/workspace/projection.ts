@@ -8,7 +8,7 @@ import {
 import type { Journal, JournalFacts } from '../core/journal.js';
 import type { LedgerEntry } from '../core/ledger.js';
 import type { DialogId } from '../core/model.js';
-import type { Log, SmallFile } from '../core/ports.js';
+import type { DamagedFile, Log, SmallFile } from '../core/ports.js';
 import type { Account } from './accounts.js';
 import type { DialogBook, Told } from './dialog-book.js';
 import { toIndexEntry } from './dialogs.js';
@@ -75,14 +75,27 @@ export class Projection {
     }
   }
 
+  /** Small files that are not what the ledger says. `updated_at` may lag behind. */
+  differing(book: DialogBook): { files: number; damaged: DamagedFile[] } {
+    const { index, metadata } = this.#deps;
+    const dialogs = book.list();
+    const due = new Map<string, readonly [SmallFile, object]>([
+      ['dialogs/index.json', [index, indexOf(book)]],
+      ...dialogs.map((state) => {
+        const file = `dialogs/${state.id}/checkpoints/metadata.json`;
+        return [file, [metadata(state.id), metadataOf(state)]] as const;
+      }),
+    ]);
+    const damaged = [...due]
+      .filter(([, [file, content]]) => file.isThere() && lasting(file.read()) !== lasting(content))
+      .map(([file]) => ({ file, detail: 'it is not what the ledger says' }));
+    return { files: due.size, damaged };
+  }
+
   /** Beside the repository, for people who look at it with git alone. */
   #writeMetadata(state: DialogState): void {
     try {
-      this.#deps.metadata(state.id).write({
-        ...toIndexEntry(state),
-        approved_commit: state.approved,
-        sessions: state.sessions.map(({ name, status }) => ({ name, status })),
-      });
+      this.#deps.metadata(state.id).write(metadataOf(state));
     } catch (error) {
       this.#deps.log.write('warn', 'metadata.json could not be written', { error: String(error) });
     }
@@ -91,9 +104,8 @@ export class Projection {
   writeIndex(book: DialogBook): void {
     clearTimeout(this.#indexDue);
     this.#indexDue = undefined;
-    const dialogs = book.list().map(toIndexEntry);
     try {
-      this.#deps.index.write({ dialogs, current_dialog_id: book.current });
+      this.#deps.index.write(indexOf(book));
     } catch (error) {
       this.#deps.log.write('warn', 'index.json could not be written', { error: String(error) });
     }
@@ -151,6 +163,27 @@ export class Projection {
     }
     return facts;
   }
+}
+
+function indexOf(book: DialogBook) {
+  return { dialogs: book.list().map(toIndexEntry), current_dialog_id: book.current };
+}
+
+function metadataOf(state: DialogState) {
+  return {
+    ...toIndexEntry(state),
+    approved_commit: state.approved,
+    sessions: state.sessions.map(({ name, status }) => ({ name, status })),
+  };
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
+
+/** Without the times that are written later than they change, as long as they are times. */
+function lasting(content: unknown): string | undefined {
+  return JSON.stringify(content, (key, value: unknown) => {
+    return key === 'updated_at' && TIME.test(String(value)) ? undefined : value;
+  });
 }
 
 /** A line that tells of one file which an edit of its dialog changed. */

@@ -1,12 +1,30 @@
-import type { DamagedFile } from '../core/ports.js';
+import type { BlockFiles } from '../core/event-blocks.js';
+import type { CheckedFiles, DamagedFile } from '../core/ports.js';
+import type { Bookmarks } from './bookmarks.js';
 import type { Examination, ExaminationDeps } from './examination.js';
+import type { Projection } from './projection.js';
 
 export type VerificationDeps = Pick<
   ExaminationDeps,
   'ledger' | 'store' | 'book' | 'events' | 'derived' | 'patches' | 'queue'
-> & { readonly examination: Pick<Examination, 'whyJournalDiffers'> };
+> & {
+  readonly examination: Pick<Examination, 'whyJournalDiffers'>;
+  readonly projection: Pick<Projection, 'differing'>;
+  readonly bookmarks: Pick<Bookmarks, 'whyFileDiffers'>;
+  readonly blockFiles: BlockFiles;
+  /** What only its own sum tells of. */
+  readonly stateFiles: CheckedFiles;
+};
 
-const STEPS = ['ledger', 'derived', 'store', 'journals', 'patches'] as const;
+const STEPS = [
+  'ledger',
+  'derived',
+  'store',
+  'journals',
+  'patches',
+  'blocks',
+  'small files',
+] as const;
 
 interface Looked {
   readonly files: number;
@@ -54,6 +72,10 @@ export class Verification {
         return this.#journals();
       case 'patches':
         return patches.check(false);
+      case 'blocks':
+        return this.#deps.blockFiles.check();
+      case 'small files':
+        return this.#smallFiles();
     }
   }
 
@@ -72,6 +94,20 @@ export class Verification {
     const { problems, ...looked } = await store.check((percent) => this.#tell('store', percent));
     if (looked.damaged.length > 0) return looked;
     return { ...looked, damaged: problems.map((detail) => ({ file: 'store', detail })) };
+  }
+
+  async #smallFiles(): Promise<Looked> {
+    const { stateFiles, queue, projection, bookmarks, book } = this.#deps;
+    const own = await stateFiles.check();
+    const made = await queue.share(() => {
+      const detail = bookmarks.whyFileDiffers();
+      const named = detail === undefined ? [] : [{ file: 'ledger/bookmarks.json', detail }];
+      return { named, ...projection.differing(book) };
+    });
+    return {
+      files: own.files + made.files + 1,
+      damaged: [...own.damaged, ...made.named, ...made.damaged],
+    };
   }
 
   async #journals(): Promise<Looked> {

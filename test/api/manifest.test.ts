@@ -33,6 +33,7 @@ describe('the command line’s view of a method', () => {
           summary: 'Paints a wall.',
           switches: {},
           fixed: {},
+          places: [],
           positional: ['wall_id', 'tools'],
           flags: [
             {

@@ -9,6 +9,7 @@ const PAINT: CliCommand = {
   summary: 'Paints a wall.',
   switches: {},
   fixed: {},
+  places: [],
   positional: ['wall_id', 'tools'],
   flags: [
     { name: 'wall-id', field: 'wall_id', type: 'string', required: true },

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from
 import { describe, expect, it } from '@jest/globals';
 import { createArchives } from '../../src/archive/archives.js';
 import type { ArchivedFile } from '../../src/core/archive.js';
+import { temporaryFolder } from '../support/daemon-project.js';
 import { editing } from '../support/edits.js';
 import { isAlive, signal } from '../support/processes.js';
 import { until } from '../support/until.js';
@@ -236,6 +237,26 @@ describe('an exported snapshot', () => {
       allow_links_out: true,
     });
     expect(await content(work, taken.id, 'l')).toBe('/etc/passwd');
+  });
+
+  it('is written to and read from where the command is given', async () => {
+    const work = shared();
+    await work.fresh({ a: 'a\n' });
+    const { id } = await save(work);
+    const elsewhere = temporaryFolder();
+    try {
+      const out = await work.project.cli(['snapshot', 'export', id, 'x.tar.zst'], {
+        cwd: elsewhere,
+      });
+      expect(out.stdout).toContain(`to ${elsewhere}/x.tar.zst`);
+      expect(readdirSync(elsewhere)).toEqual(['x.tar.zst']);
+      const back = await work.project.cli(['snapshot', 'import', './x.tar.zst'], {
+        cwd: elsewhere,
+      });
+      expect(back.stdout).toMatch(/^Saved 1 files as snap-\d{4}/u);
+    } finally {
+      rmSync(elsewhere, { recursive: true, force: true });
+    }
   });
 
   it('is a command, and still there after a kill', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { EventIndex } from '../../src/core/event-index.js';
@@ -60,5 +60,44 @@ describe('a ledger of format 1', () => {
     const { ledger } = await opened();
     const { hash } = ledger.head();
     expect(await ledger.append([note('today')])).toMatchObject([{ seq: 50, prev: hash }]);
+  });
+});
+
+describe('a ledger of format 1 in several files', () => {
+  /** Written once, with files of 3,000 bytes; never to be written again. */
+  const golden = join(import.meta.dirname, '../fixtures/ledger-1-rotated');
+  const names = ['events-000001.jsonl', 'events-000002.jsonl', 'events.jsonl'];
+
+  function copied(): string {
+    const folder = temporaryFolder();
+    mkdirSync(folder, { recursive: true });
+    for (const name of names) copyFileSync(join(golden, name), join(folder, name));
+    return folder;
+  }
+
+  it('is one chain through all files, and nothing in them is touched', async () => {
+    const folder = copied();
+    const ledger = ledgerIn(folder, {}, 3_000);
+    expect(await ledger.open()).toMatchObject({ created: false, cutBytes: 0, damageCount: 0 });
+    const entries = await ledger.read({ limit: 100 });
+    expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 18 }, (_, at) => at + 1));
+    const bytes = names.map((name) => readFileSync(join(golden, name)));
+    const lines = Buffer.concat(bytes).toString().trimEnd().split('\n');
+    expect(entries.slice(1).map(({ prev }) => prev)).toEqual(
+      lines.slice(0, -1).map((line) => createHash('sha256').update(line).digest('hex')),
+    );
+    for (const [at, name] of names.entries()) {
+      expect(readFileSync(join(folder, name))).toEqual(bytes[at]);
+    }
+    expect(await ledger.verify()).toMatchObject({ files: expect.any(Number), damage: [] });
+    const { hash } = ledger.head();
+    expect(await ledger.append([note('today')])).toMatchObject([{ seq: 19, prev: hash }]);
+  });
+
+  it('tells of a file that is missing in the middle', async () => {
+    const folder = copied();
+    rmSync(join(folder, 'events-000002.jsonl'));
+    const { damage } = await ledgerIn(folder, {}, 3_000).open();
+    expect(damage.map(({ kind }) => kind)).toContain('missing_seq');
   });
 });

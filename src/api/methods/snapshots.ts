@@ -81,7 +81,9 @@ export const snapshotExport = method({
   on: ['socket', 'http', 'cli'],
   input: z.strictObject({
     id,
-    to: place.describe('The file to make: absolute, or relative to the project.'),
+    to: place.describe(
+      'The file to make: absolute, or relative to the project; on the command line to where it is given.',
+    ),
   }),
   output: z.object({
     id: z.string(),
@@ -90,7 +92,7 @@ export const snapshotExport = method({
     files: count,
     event: z.string(),
   }),
-  cli: { command: 'snapshot export', positional: ['id', 'to'] },
+  cli: { command: 'snapshot export', positional: ['id', 'to'], places: ['to'] },
   run: ({ workspace }, { id: given, to }) => workspace.transfers.export(given, to),
 });
 
@@ -100,7 +102,9 @@ export const snapshotImport = method({
   effect: 'write',
   on: ['socket', 'http', 'cli'],
   input: z.strictObject({
-    from: place.describe('The file: absolute, or relative to the project.'),
+    from: place.describe(
+      'The file: absolute, or relative to the project; on the command line to where it is given.',
+    ),
     name: z.string().min(1).max(200).optional().describe('Default: the one it had.'),
     allow_links_out: z
       .boolean()
@@ -108,7 +112,7 @@ export const snapshotImport = method({
       .describe('Take links that lead out of the project as they are.'),
   }),
   output: withHashes,
-  cli: { command: 'snapshot import', positional: ['from'] },
+  cli: { command: 'snapshot import', positional: ['from'], places: ['from'] },
   run: ({ workspace }, { from, name, allow_links_out: allowLinksOut }) =>
     workspace.transfers.import({ from, name, allowLinksOut }),
 });

@@ -135,6 +135,7 @@ const FLAGS: CliCommand = {
   ],
   switches: {},
   fixed: {},
+  places: [],
 };
 
 /** The two dashes are needed: without them the command's own `--json` would be ours. */

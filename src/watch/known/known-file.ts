@@ -30,6 +30,17 @@ export interface Loaded {
 
 const SLICE_MS = 8;
 
+/** Undefined when it is what was written, or is not there. */
+export function whyKnownDamaged(path: string): string | undefined {
+  try {
+    new KnownDecoder(readFileSync(path));
+    return undefined;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
 /** What is known, on disk: so that a restart need not read the project again. */
 export class KnownFile {
   readonly #deps: Deps;

@@ -2,9 +2,10 @@
  * 200 readers of events over HTTP and 50 clients of the socket, all at once, while notes are written
  * and files edited: `node scripts/many-readers.mjs [SECONDS]`. Fails when any reader misses an event,
  * hears one twice or out of order, or when the slowest hundredth of `status` takes over 50 ms.
- * The readers are a process of their own, so that reading costs the measuring nothing but cores.
+ * The readers are a process of their own, so that reading costs the measuring nothing but cores. A bare
+ * server that answers the same bytes is asked as often: how slow it is, is the machine.
  */
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -21,6 +22,7 @@ const CLIENTS = 50;
 const WRITERS = 5;
 const EVERY_MS = 100;
 const SLOWEST_P99_MS = 50;
+const RAW = fileURLToPath(new URL('../bench/raw-server.mjs', import.meta.url));
 const CLI = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
 if (process.send === undefined) await measure(Number(process.argv[2] ?? 60));
@@ -41,18 +43,21 @@ async function measure(seconds) {
     while (clients.length < CLIENTS)
       clients.push(await Connection.open(JSON.parse(run('daemon.json')).socket));
     await Promise.all(clients.map((client) => client.must('subscribe', { types: ['note'] })));
-    const { times, notes } = await load(clients, root, performance.now() + seconds * 1000);
+    const bare = await Connection.open(await startBare(root, await clients[0].must('status')));
+    const end = performance.now() + seconds * 1000;
+    const bareTimes = askBare(bare, end);
+    const { times, notes } = await load(clients, root, end);
+    const floor = p99Of(await bareTimes);
 
     child.send({ notes });
     const [{ wrong }] = await once(child, 'message');
     const deaf = clients.filter(({ events }) => !isWhole(events.map(numberOf), notes)).length;
-    times.sort((a, b) => a - b);
-    const p99 = times[Math.floor(times.length * 0.99)];
+    const p99 = p99Of(times);
     const { memory_bytes: memory } = await clients[0].must('status');
     console.log(
       `${notes} notes to ${READERS} readers and ${CLIENTS} sockets in ${seconds} s: ` +
         `${wrong + deaf} missed something; ${times.length} times status, ` +
-        `p50 ${times[times.length >> 1].toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; ${Math.round(memory / 1e6)} MB`,
+        `p50 ${times[times.length >> 1].toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (a bare server ${floor.toFixed(1)} ms); ${Math.round(memory / 1e6)} MB`,
     );
     if (wrong + deaf > 0 || p99 > SLOWEST_P99_MS) process.exitCode = 1;
   } finally {
@@ -60,6 +65,34 @@ async function measure(seconds) {
     await daemon.stop('SIGTERM');
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+function p99Of(times) {
+  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)];
+}
+
+async function startBare(root, answer) {
+  const address = join(root, 'bare.sock');
+  const server = spawn(process.execPath, [RAW, address, JSON.stringify(answer)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  process.once('exit', () => server.kill());
+  await once(server.stdout, 'data');
+  server.unref();
+  server.stdout.destroy();
+  return address;
+}
+
+async function askBare(bare, end) {
+  const times = [];
+  while (performance.now() < end) {
+    const begun = performance.now();
+    await bare.must('status');
+    times.push(performance.now() - begun);
+    await pause(EVERY_MS / 10);
+  }
+  bare.destroy();
+  return times;
 }
 
 /** Everybody asks for the status again and again; some write in between. */

@@ -70,8 +70,12 @@ export class SseReader {
   /** Late, so that a refused request can still be answered with a status. */
   #begin(): void {
     if (this.#response.headersSent) return;
+    // The stream ends with the connection. In chunks each event would be three pieces for the kernel,
+    // which with hundreds of readers was most of what an event cost.
+    this.#response.useChunkedEncodingByDefault = false;
     this.#response.writeHead(200, {
       ...SAFE_HEADERS,
+      connection: 'close',
       'content-type': 'text/event-stream; charset=utf-8',
     });
     this.#outflow.send(`retry: ${RETRY_MS}\n\n`);

@@ -97,6 +97,20 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     load: async () => (await import('./commands/open.js')).open,
   },
   {
+    command: 'setup',
+    summary:
+      'Sets an agent up to work with smithyd, after showing what changes: claude-code, codex, gemini, ' +
+      'cursor, cline, opencode, vscode, aider, shell, agents-md, systemd, launchd.',
+    usage: 'NAME [--yes] [--undo]',
+    load: async () => (await import('./commands/setup.js')).setup,
+  },
+  {
+    command: 'agent-hook',
+    summary: 'What agents call from their hooks, with their JSON on stdin.',
+    usage: 'AGENT',
+    load: async () => (await import('./commands/agent-hook.js')).agentHook,
+  },
+  {
     command: 'call',
     summary: 'Calls any method by its name with JSON parameters and prints the JSON answer.',
     usage: 'METHOD [JSON]',

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 
-export const HOOKS = ['pre-commit', 'post-checkout', 'post-merge', 'post-rewrite'] as const;
+const HOOKS = ['pre-commit', 'post-checkout', 'post-merge', 'post-rewrite'] as const;
 
 /** `replaced`: somebody has put another hook in the place of ours. */
 export type HookState = 'installed' | 'outdated' | 'replaced' | 'missing';

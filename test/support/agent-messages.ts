@@ -1,0 +1,232 @@
+import { expect } from '@jest/globals';
+
+/** What each agent writes to its hooks, as its documentation shows it. */
+export interface AgentMessages {
+  readonly agent: string;
+  prompt(text: string): object;
+  edit(when: 'before' | 'after', path: string): object;
+  shell(when: 'before' | 'after', command: string): object;
+  readonly end: object;
+  /** What it is told when its edit is refused: the reason is in there. */
+  readonly refusal: object;
+  readonly fine: string;
+}
+
+const REASON: unknown = expect.stringContaining('is being edited');
+
+export function agentMessages(root: string): readonly AgentMessages[] {
+  return [
+    claude(root),
+    codex(root),
+    gemini(root),
+    cursor(root),
+    cline(root),
+    opencode(root),
+    vscode(root),
+  ];
+}
+
+function claude(root: string): AgentMessages {
+  const common = {
+    session_id: 'abc123',
+    transcript_path: '/home/u/.claude/projects/p/abc123.jsonl',
+    cwd: root,
+    permission_mode: 'default',
+  };
+  const tool = (when: string, name: string, input: object) => ({
+    ...common,
+    hook_event_name: when === 'before' ? 'PreToolUse' : 'PostToolUse',
+    tool_name: name,
+    tool_input: input,
+    tool_use_id: `toolu_01${name}`,
+    ...(when === 'after' ? { tool_response: { success: true } } : {}),
+  });
+  return {
+    agent: 'claude-code',
+    prompt: (prompt) => ({ ...common, hook_event_name: 'UserPromptSubmit', prompt }),
+    edit: (when, path) =>
+      tool(when, 'Write', { file_path: `${root}/${path}`, content: 'file content' }),
+    shell: (when, command) => tool(when, 'Bash', { command, description: 'Runs it' }),
+    end: { ...common, hook_event_name: 'Stop', stop_hook_active: false },
+    refusal: DENIED,
+    fine: '',
+  };
+}
+
+const DENIED = {
+  hookSpecificOutput: {
+    hookEventName: 'PreToolUse',
+    permissionDecision: 'deny',
+    permissionDecisionReason: REASON,
+  },
+};
+
+function codex(root: string): AgentMessages {
+  const common = {
+    session_id: '0199-codex',
+    turn_id: 'turn-1',
+    transcript_path: null,
+    cwd: root,
+    model: 'gpt-5',
+    permission_mode: 'default',
+  };
+  const tool = (when: string, name: string, command: string) => ({
+    ...common,
+    hook_event_name: when === 'before' ? 'PreToolUse' : 'PostToolUse',
+    tool_name: name,
+    tool_input: { command },
+    tool_use_id: `call_${name}`,
+  });
+  return {
+    agent: 'codex',
+    prompt: (prompt) => ({ ...common, hook_event_name: 'UserPromptSubmit', prompt }),
+    edit: (when, path) =>
+      tool(
+        when,
+        'apply_patch',
+        `*** Begin Patch\n*** Update File: ${path}\n@@\n-old\n+new\n*** End Patch\n`,
+      ),
+    shell: (when, command) => tool(when, 'Bash', command),
+    end: { ...common, hook_event_name: 'Stop', stop_hook_active: false },
+    refusal: DENIED,
+    fine: '',
+  };
+}
+
+function gemini(root: string): AgentMessages {
+  const common = {
+    session_id: 'g-1',
+    transcript_path: '/home/u/.gemini/tmp/t.json',
+    cwd: root,
+    timestamp: '2026-11-17T00:00:00.000Z',
+  };
+  const tool = (when: string, name: string, input: object) => ({
+    ...common,
+    hook_event_name: when === 'before' ? 'BeforeTool' : 'AfterTool',
+    tool_name: name,
+    tool_input: input,
+    ...(when === 'after' ? { tool_response: { llmContent: 'done' } } : {}),
+  });
+  return {
+    agent: 'gemini',
+    prompt: (prompt) => ({ ...common, hook_event_name: 'BeforeAgent', prompt }),
+    edit: (when, path) => tool(when, 'write_file', { file_path: `${root}/${path}`, content: 'x' }),
+    shell: (when, command) => tool(when, 'run_shell_command', { command }),
+    end: { ...common, hook_event_name: 'AfterAgent', prompt: 'p', prompt_response: 'r' },
+    refusal: { decision: 'deny', reason: REASON },
+    fine: '{}\n',
+  };
+}
+
+function cursor(root: string): AgentMessages {
+  const common = {
+    conversation_id: 'c-1',
+    generation_id: 'gen-1',
+    model: 'auto',
+    cursor_version: '2.4.0',
+    workspace_roots: [root],
+    user_email: null,
+  };
+  const tool = (when: string, name: string, input: object) => ({
+    ...common,
+    hook_event_name: when === 'before' ? 'preToolUse' : 'postToolUse',
+    tool_name: name,
+    tool_input: input,
+    tool_use_id: `use-${name}`,
+    cwd: root,
+  });
+  return {
+    agent: 'cursor',
+    prompt: (prompt) => ({
+      ...common,
+      hook_event_name: 'beforeSubmitPrompt',
+      prompt,
+      attachments: [],
+    }),
+    edit: (when, path) => tool(when, 'Write', { file_path: `${root}/${path}`, content: 'x' }),
+    shell: (when, command) => tool(when, 'Shell', { command, working_directory: root }),
+    end: { ...common, hook_event_name: 'stop', status: 'completed', loop_count: 0 },
+    refusal: { permission: 'deny', agent_message: REASON },
+    fine: '{}\n',
+  };
+}
+
+function cline(root: string): AgentMessages {
+  const common = {
+    clineVersion: '3.40.0',
+    timestamp: '1731801600000',
+    taskId: 'task-1',
+    workspaceRoots: [root],
+    userId: 'u',
+  };
+  const tool = (when: string, toolName: string, parameters: object) =>
+    when === 'before'
+      ? { ...common, hookName: 'PreToolUse', preToolUse: { toolName, parameters } }
+      : {
+          ...common,
+          hookName: 'PostToolUse',
+          postToolUse: { toolName, parameters, result: 'ok', success: true, executionTimeMs: 5 },
+        };
+  return {
+    agent: 'cline',
+    prompt: (prompt) => ({
+      ...common,
+      hookName: 'UserPromptSubmit',
+      userPromptSubmit: { prompt, attachments: [] },
+    }),
+    edit: (when, path) => tool(when, 'write_to_file', { path, content: 'x' }),
+    shell: (when, command) => tool(when, 'execute_command', { command, requires_approval: false }),
+    end: { ...common, hookName: 'TaskComplete', taskComplete: { taskMetadata: {} } },
+    refusal: { cancel: true, errorMessage: REASON },
+    fine: '{"cancel":false}\n',
+  };
+}
+
+function opencode(root: string): AgentMessages {
+  const common = { directory: root, sessionID: 'ses_1' };
+  const tool = (when: string, name: string, args: object) => ({
+    ...common,
+    event: `tool.execute.${when}`,
+    callID: `call_${name}`,
+    tool: name,
+    args,
+  });
+  return {
+    agent: 'opencode',
+    prompt: (prompt) => ({ ...common, event: 'chat.message', messageID: 'msg_1', prompt }),
+    edit: (when, path) => tool(when, 'edit', { filePath: `${root}/${path}`, oldString: 'a' }),
+    shell: (when, command) => tool(when, 'bash', { command }),
+    end: { ...common, event: 'session.idle' },
+    refusal: { refused: REASON },
+    fine: '',
+  };
+}
+
+function vscode(root: string): AgentMessages {
+  const common = {
+    timestamp: '2026-11-17T00:00:00.000Z',
+    cwd: root,
+    sessionId: 'v-1',
+    transcript_path: '/home/u/t.json',
+  };
+  const tool = (when: string, name: string, input: object) => ({
+    ...common,
+    hookEventName: when === 'before' ? 'PreToolUse' : 'PostToolUse',
+    tool_name: name,
+    tool_input: input,
+    tool_use_id: `tool-${name}`,
+  });
+  return {
+    agent: 'vscode',
+    prompt: (prompt) => ({ ...common, hookEventName: 'UserPromptSubmit', prompt }),
+    edit: (when, path) =>
+      tool(when, 'multi_replace_string_in_file', {
+        explanation: 'e',
+        replacements: [{ filePath: `${root}/${path}`, oldString: 'a', newString: 'b' }],
+      }),
+    shell: (when, command) => tool(when, 'run_in_terminal', { command, isBackground: false }),
+    end: { ...common, hookEventName: 'Stop', stop_hook_active: false },
+    refusal: DENIED,
+    fine: '',
+  };
+}

@@ -1,4 +1,11 @@
-const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2, bold: 1 } as const;
+const COLOURS = {
+  red: '31',
+  green: '32',
+  yellow: '33',
+  dim: '2',
+  bold: '1',
+  alarm: '1;35',
+} as const;
 export type Colour = keyof typeof COLOURS;
 
 export function paint(enabled: boolean, colour: Colour, text: string): string {

@@ -11,8 +11,15 @@ export type Client = {
     ...params: object extends Params<Name> ? [Params<Name>?] : [Params<Name>]
   ) => Promise<Answer<Name>>;
 } & {
-  /** Calls `listener` for every event from now on, across reconnects; the answer ends it. */
-  subscribe(params: Params<'subscribe'>, listener: EventListener): Promise<() => Promise<void>>;
+  /**
+   * Calls `listener` for every event from now on, across reconnects; the answer ends it. `connection`
+   * hears when the daemon went away and when it is there again.
+   */
+  subscribe(
+    params: Params<'subscribe'>,
+    listener: EventListener,
+    connection?: (isThere: boolean) => void,
+  ): Promise<() => Promise<void>>;
   /**
    * Brackets `work` as an edit: announced before, recorded after. When it throws, the files are put
    * back as they were, and its error is thrown on.
@@ -59,8 +66,12 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   }
 
   const own = {
-    async subscribe(params: Params<'subscribe'>, listener: EventListener) {
-      const end = await subscribeForGood({ options, timeoutMs, params, listener });
+    async subscribe(
+      params: Params<'subscribe'>,
+      listener: EventListener,
+      connection: (isThere: boolean) => void = () => undefined,
+    ) {
+      const end = await subscribeForGood({ options, timeoutMs, params, listener, connection });
       subscriptions.add(end);
       return async () => {
         subscriptions.delete(end);
@@ -102,11 +113,12 @@ interface Standing {
   readonly timeoutMs: number;
   readonly params: Params<'subscribe'>;
   readonly listener: EventListener;
+  readonly connection: (isThere: boolean) => void;
 }
 
 /** A connection of its own per subscription, opened again from the last cursor when it ends. */
 async function subscribeForGood(standing: Standing): Promise<() => Promise<void>> {
-  const { options, timeoutMs, params, listener } = standing;
+  const { options, timeoutMs, params, listener, connection } = standing;
   let since = params.since;
   let isOver = false;
   let wire: Wire;
@@ -121,7 +133,10 @@ async function subscribeForGood(standing: Standing): Promise<() => Promise<void>
     const request = since === undefined ? params : { ...params, since };
     const answer = (await wire.call('subscribe', request, timeoutMs)) as Answer<'subscribe'>;
     since ??= answer.cursor;
-    void wire.closed.then(() => reopen(FIRST_RETRY_MS));
+    void wire.closed.then(() => {
+      if (!isOver) connection(false);
+      void reopen(FIRST_RETRY_MS);
+    });
     if (isOver) wire.close();
   }
 
@@ -133,6 +148,7 @@ async function subscribeForGood(standing: Standing): Promise<() => Promise<void>
     if (isOver) return;
     try {
       await open(undefined);
+      connection(true);
     } catch {
       retry = setTimeout(() => void reopen(Math.min(retryMs * 2, SLOWEST_RETRY_MS)), retryMs);
     }

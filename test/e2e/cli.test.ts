@@ -254,7 +254,7 @@ describe('watch', () => {
       /config_changed +.*maxCheckpointAge/u.test(seen.stdout),
     );
     await project.cli(['stop']);
-    await until('the stop is printed', () => seen.stdout.includes('shutting_down'));
+    await until('the stop is printed', () => seen.stdout.includes('the daemon is stopping'));
     let age = 10;
     await until('it listens to the next daemon', async () => {
       await project.cli(['config', 'set', 'maxCheckpointAge', String(age++)]);

@@ -1,20 +1,33 @@
-import { processEnvironment } from '../../config.js';
+import { processEnvironment, wantsColour } from '../../config.js';
 import { SmithyError } from '../../core/errors.js';
 import type { StreamedEvent } from '../../core/events.js';
 import { findRoot } from '../../host/find-root.js';
 import { createClient } from '../../client/client.js';
 import type { GlobalFlags } from '../args.js';
+import { Feed } from '../feed.js';
 import { printable, printableJson } from '../text.js';
 
 /** The live feed. It outlives restarts of the daemon; Ctrl-C ends it. */
 export async function watch(globals: GlobalFlags, words: readonly string[]): Promise<number> {
   const types = readTypes(words);
   const root = findRoot(globals.root, process.cwd());
+  const { stdout } = process;
+  // Asked anew for each line: windows change their size. A pipe has no width.
+  const look = () => ({ root, colour: wantsColour(stdout), width: columnsOf(stdout) });
+  const feed = new Feed(look);
   const client = await createClient({ root, startFrom: processEnvironment, force: globals.force });
+  feed.knows((await client.list_edits({})).edits);
   const filter = types.length === 0 ? {} : { types: types as StreamedEvent['type'][] };
-  const end = await client.subscribe(filter, (event) => {
-    process.stdout.write(globals.json ? printableJson(event) : `${describe(event)}\n`);
-  });
+  const end = await client.subscribe(
+    filter,
+    (event) => {
+      stdout.write(globals.json ? printableJson(event) : feed.line(event));
+    },
+    (isThere) => {
+      const text = isThere ? 'connected again' : 'the daemon is gone; waiting for the next one';
+      if (!globals.json) stdout.write(feed.notice(text, new Date()));
+    },
+  );
   if (!globals.json) process.stderr.write(`Listening to ${printable(root)}; Ctrl-C ends it.\n`);
   await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
   await end();
@@ -22,25 +35,8 @@ export async function watch(globals: GlobalFlags, words: readonly string[]): Pro
   return 0;
 }
 
-const MOST_SHOWN = 8;
-
-function describe(event: StreamedEvent): string {
-  return printable(`${event.at.slice(11, 19)}  ${event.type.padEnd(16)}  ${details(event)}`);
-}
-
-/** The files for a person; other events are short enough as they are. */
-function details({ type, at: _at, cursor: _cursor, ...rest }: StreamedEvent): string {
-  if (type !== 'unknown_change') return JSON.stringify(rest);
-  const { changes, total, origin } = rest as unknown as UnknownChange;
-  const shown = changes.slice(0, MOST_SHOWN).map(({ path, change }) => `${change} ${path}`);
-  if (total > shown.length) shown.push(`and ${total - shown.length} more`);
-  return `${shown.join(', ')}${origin === 'live' ? '' : ` (${origin})`}`;
-}
-
-interface UnknownChange {
-  readonly changes: readonly { readonly path: string; readonly change: string }[];
-  readonly total: number;
-  readonly origin: string;
+function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
+  return isTTY && columns > 0 ? columns : undefined;
 }
 
 function readTypes(words: readonly string[]): string[] {

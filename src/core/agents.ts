@@ -11,6 +11,8 @@ export interface AgentForm {
   readonly session: Places;
   /** The tool call; agents without an id for it are matched by tool and input. */
   readonly call: Places;
+  /** The ids of tool calls are those of the model's provider, which may begin anew each time. */
+  readonly callsRepeat?: boolean;
   readonly folder: Places;
   readonly prompt: Places;
   /** Tells the same prompt sent twice from two equal prompts. */
@@ -144,6 +146,7 @@ export const AGENTS = {
     event: ['event'],
     session: ['sessionID'],
     call: ['callID'],
+    callsRepeat: true,
     folder: ['directory'],
     promptId: ['messageID'],
     tool: ['tool'],
@@ -189,6 +192,8 @@ export interface HookCall {
   readonly paths: readonly string[];
   /** The same before and after one tool call. */
   readonly call: string;
+  /** No other call has the same. */
+  readonly isUnique: boolean;
 }
 
 /** Undefined for events that are none of our business. */
@@ -207,6 +212,7 @@ export function readHook(form: AgentForm, json: unknown): HookCall | undefined {
     effect: effectOf(form, tool),
     paths: [...new Set([...named(form, input), ...patched(form, input)])],
     call: text(json, form.call) ?? JSON.stringify([tool, input]),
+    isUnique: form.callsRepeat !== true && text(json, form.call) !== undefined,
   };
 }
 

@@ -29,6 +29,14 @@ export class OpenCalls {
     return this.#takeFile(this.#path(call));
   }
 
+  /** True when the edit is of this session; forgotten from here on. */
+  takeEdit(editId: string): boolean {
+    const own = this.#names().filter((name) => name.startsWith(`${this.#session}-`));
+    const paths = own.map((name) => join(this.#folder, name));
+    const found = paths.find((path) => readSmallFile(path) === editId);
+    return found !== undefined && this.#takeFile(found) !== undefined;
+  }
+
   /** All that the session has left open, forgotten from here on; and those of nobody, long ago. */
   takeAll(now: number): string[] {
     return this.#names().flatMap((name) => {

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { agentMessages } from '../support/agent-messages.js';
 import { CLI, projectsPerTest, REPOSITORY, temporaryFolder } from '../support/daemon-project.js';
 import { run, signal, type Outcome } from '../support/processes.js';
@@ -26,9 +26,13 @@ const AGENTS = agentMessages('').map(({ agent }) => agent);
 
 describe.each(AGENTS)('%s', (agent) => {
   const work = sharedWork();
+  let turn = 0;
+  beforeEach(() => {
+    turn++;
+  });
 
   function messages() {
-    const found = agentMessages(work().root).find((each) => each.agent === agent);
+    const found = agentMessages(work().root, turn).find((each) => each.agent === agent);
     if (found === undefined) throw new Error(agent);
     return found;
   }
@@ -78,6 +82,20 @@ describe.each(AGENTS)('%s', (agent) => {
     await say(messages().edit('before', 'a.ts'));
     await say(messages().shell('before', 'sleep 100'));
     expect(await openEdits(work())).toHaveLength(2);
+    await say(messages().end);
+    expect(await openEdits(work())).toEqual([]);
+  });
+
+  it('is not kept from trying again by a call of its own that failed', async () => {
+    await work().fresh({ 'a.ts': 'one\n' });
+    const again = JSON.stringify(messages().edit('before', 'a.ts')).replaceAll(
+      /"(toolu_01|call_|use-|tool-)/gu,
+      '"another-$1',
+    );
+    await say(messages().edit('before', 'a.ts'));
+    await say(messages().edit('before', 'a.ts'));
+    await say(JSON.parse(again) as object);
+    expect(await openEdits(work())).toHaveLength(1);
     await say(messages().end);
     expect(await openEdits(work())).toEqual([]);
   });

@@ -14,19 +14,20 @@ export interface AgentMessages {
 
 const REASON: unknown = expect.stringContaining('is being edited');
 
-export function agentMessages(root: string): readonly AgentMessages[] {
+/** `turn` is in the ids of tool calls, which no agent uses twice. */
+export function agentMessages(root: string, turn = 0): readonly AgentMessages[] {
   return [
-    claude(root),
-    codex(root),
+    claude(root, turn),
+    codex(root, turn),
     gemini(root),
-    cursor(root),
+    cursor(root, turn),
     cline(root),
-    opencode(root),
-    vscode(root),
+    opencode(root, turn),
+    vscode(root, turn),
   ];
 }
 
-function claude(root: string): AgentMessages {
+function claude(root: string, turn: number): AgentMessages {
   const common = {
     session_id: 'abc123',
     transcript_path: '/home/u/.claude/projects/p/abc123.jsonl',
@@ -38,7 +39,7 @@ function claude(root: string): AgentMessages {
     hook_event_name: when === 'before' ? 'PreToolUse' : 'PostToolUse',
     tool_name: name,
     tool_input: input,
-    tool_use_id: `toolu_01${name}`,
+    tool_use_id: `toolu_01${name}${turn}`,
     ...(when === 'after' ? { tool_response: { success: true } } : {}),
   });
   return {
@@ -61,7 +62,7 @@ const DENIED = {
   },
 };
 
-function codex(root: string): AgentMessages {
+function codex(root: string, turn: number): AgentMessages {
   const common = {
     session_id: '0199-codex',
     turn_id: 'turn-1',
@@ -75,7 +76,7 @@ function codex(root: string): AgentMessages {
     hook_event_name: when === 'before' ? 'PreToolUse' : 'PostToolUse',
     tool_name: name,
     tool_input: { command },
-    tool_use_id: `call_${name}`,
+    tool_use_id: `call_${name}${turn}`,
   });
   return {
     agent: 'codex',
@@ -118,7 +119,7 @@ function gemini(root: string): AgentMessages {
   };
 }
 
-function cursor(root: string): AgentMessages {
+function cursor(root: string, turn: number): AgentMessages {
   const common = {
     conversation_id: 'c-1',
     generation_id: 'gen-1',
@@ -132,7 +133,7 @@ function cursor(root: string): AgentMessages {
     hook_event_name: when === 'before' ? 'preToolUse' : 'postToolUse',
     tool_name: name,
     tool_input: input,
-    tool_use_id: `use-${name}`,
+    tool_use_id: `use-${name}${turn}`,
     cwd: root,
   });
   return {
@@ -182,12 +183,12 @@ function cline(root: string): AgentMessages {
   };
 }
 
-function opencode(root: string): AgentMessages {
+function opencode(root: string, turn: number): AgentMessages {
   const common = { directory: root, sessionID: 'ses_1' };
   const tool = (when: string, name: string, args: object) => ({
     ...common,
     event: `tool.execute.${when}`,
-    callID: `call_${name}`,
+    callID: `call_${name}${turn}`,
     tool: name,
     args,
   });
@@ -202,7 +203,7 @@ function opencode(root: string): AgentMessages {
   };
 }
 
-function vscode(root: string): AgentMessages {
+function vscode(root: string, turn: number): AgentMessages {
   const common = {
     timestamp: '2026-11-17T00:00:00.000Z',
     cwd: root,
@@ -214,7 +215,7 @@ function vscode(root: string): AgentMessages {
     hookEventName: when === 'before' ? 'PreToolUse' : 'PostToolUse',
     tool_name: name,
     tool_input: input,
-    tool_use_id: `tool-${name}`,
+    tool_use_id: `tool-${name}${turn}`,
   });
   return {
     agent: 'vscode',

@@ -25,6 +25,8 @@ const TOOL_MS = 3_000;
 const COMMAND_TTL_MS = 3_600_000;
 const LONGEST_PROMPT = 1_000_000;
 const LONGEST_TOOL = 200;
+/** One edit for each file of a patch at most, and patches are short. */
+const MOST_LEFT_OPEN = 20;
 /** What an agent must be told of; everything else is between us and the user. */
 const REFUSALS: readonly string[] = ['EDIT_CONFLICT', 'UNKNOWN_CHANGES'];
 
@@ -98,10 +100,32 @@ async function before(heard: Heard, globals: GlobalFlags): Promise<void> {
       agent: { name: agent },
       tool: hook.tool.slice(0, LONGEST_TOOL),
       ...(hook.session === '' ? {} : { run_id: hook.session.slice(0, LONGEST_TOOL) }),
+      // The same hook may stand in two files of settings.
+      ...(hook.isUnique ? { request_id: requestOf(heard) } : {}),
     };
-    const { edit_id: id } = (await wire.call('start_edit', params, TOOL_MS)) as { edit_id: string };
-    calls.remember(hook.call, id);
+    calls.remember(hook.call, await start(wire, heard, params));
   });
+}
+
+/**
+ * A call that failed, or that the user did not allow, has no hook after it in most agents. It must
+ * not keep its own session from trying again.
+ */
+async function start(wire: Wire, { calls }: Heard, params: object): Promise<string> {
+  for (let left = MOST_LEFT_OPEN; ; left--) {
+    try {
+      const answered = await wire.call('start_edit', params, TOOL_MS);
+      return (answered as { edit_id: string }).edit_id;
+    } catch (thrown) {
+      const holder = SmithyError.from(thrown).data['holder'] as { edit_id: string } | undefined;
+      if (holder === undefined || left === 0 || !calls.takeEdit(holder.edit_id)) throw thrown;
+      await finalize(wire, holder.edit_id);
+    }
+  }
+}
+
+function requestOf({ agent, hook }: Heard): string {
+  return `${agent}:${hook.session}:${hook.call}`.slice(-LONGEST_TOOL);
 }
 
 async function after(heard: Heard): Promise<void> {

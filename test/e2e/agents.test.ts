@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { agentMessages } from '../support/agent-messages.js';
 import { CLI, projectsPerTest, REPOSITORY, temporaryFolder } from '../support/daemon-project.js';
 import { run, signal, type Outcome } from '../support/processes.js';
+import { hasPython, onTerminal } from '../support/terminal.js';
 import { sharedWork, Work } from '../support/work.js';
 
 interface Edit {
@@ -276,6 +277,17 @@ describe('smithyd setup', () => {
     expect(stdout).toContain('smithyd agent-hook gemini');
     expect(stderr).toContain('--yes');
     expect(existsSync(join(project.root, '.gemini'))).toBe(false);
+  });
+
+  (hasPython ? it : it.skip).each([
+    ['y', 0, true],
+    ['n', 1, false],
+  ])('asks on a terminal and does as it is told: %s', async (key, exit, isDone) => {
+    const project = newProject();
+    const command = [process.execPath, CLI, '--root', project.root, 'setup', 'gemini'];
+    const { code } = await onTerminal(command, { when: '[y/N]', keys: `${key}\\r` });
+    expect(code).toBe(exit);
+    expect(existsSync(join(project.root, '.gemini'))).toBe(isDone);
   });
 
   it.each(['systemd', 'launchd'])('%s goes into the home folder', async (name) => {

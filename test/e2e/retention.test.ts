@@ -105,14 +105,18 @@ describe('gc', () => {
       await work.call('create_file_checkpoint', { files: ['a'] });
     }
     const path = work.project.path('file-checkpoints.json');
-    const all = JSON.parse(readFileSync(path, 'utf8')) as { id: string; timestamp: string }[];
+    interface Copies {
+      readonly content: readonly { readonly id: string; readonly timestamp: string }[];
+    }
+    const { content: all } = JSON.parse(readFileSync(path, 'utf8')) as Copies;
+    // As earlier daemons wrote it, without a sum.
     const old = all.map((one, at) => (at === 0 ? { ...one, timestamp: '2020-01-01' } : one));
     writeFileSync(path, JSON.stringify(old));
     const dry = await gc(work, { dry_run: true });
     expect(dry.removed.file_checkpoints).toEqual([all[0]?.id]);
     expect(dry.kept).toMatchObject({ file_checkpoints: 2 });
     expect(await gc(work)).toEqual({ ...dry, dry_run: false });
-    const left = JSON.parse(readFileSync(path, 'utf8')) as { id: string }[];
+    const { content: left } = JSON.parse(readFileSync(path, 'utf8')) as Copies;
     expect(left.map(({ id }) => id)).toEqual(all.slice(1).map(({ id }) => id));
     const loaded = await work.call<{ checkpoint: { files: { a: { content: string } } } }>(
       'load_file_checkpoint',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SmithyError } from '../../core/errors.js';
 import { KEPT_FOR } from '../../core/retention.js';
 import { method } from '../method.js';
 import { count } from './shapes.js';
@@ -41,7 +42,7 @@ export const gc = method({
   cli: { command: 'gc' },
   async run({ workspace, peer }, { dry_run: dryRun }) {
     const gone = new AbortController();
-    peer.onGone(() => gone.abort());
+    peer.onGone(() => gone.abort(new SmithyError('SHUTTING_DOWN', 'Whoever asked is gone.')));
     return workspace.retention.gc({ dryRun, signal: gone.signal });
   },
 });

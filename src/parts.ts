@@ -31,7 +31,7 @@ import { loadRules } from './watch/rules/rule-set.js';
 import { findRepository } from './watch/rules/rule-sources.js';
 import { createWatcher } from './watch/watcher.js';
 import { copiedBlobs } from './workspace/file-checkpoints.js';
-import { pinnedBlobs } from './workspace/pins.js';
+import { createPins } from './workspace/pins.js';
 import type { LiveSettings } from './workspace/settings.js';
 
 /** What the parts of a daemon are made from. */
@@ -98,7 +98,10 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
   const fileCheckpoints = openSummedFile(join(paths.state, 'file-checkpoints.json'));
   const edited = openSummedFile(join(paths.state, 'edited.json'));
   const store = createStore({
-    pinned: async (gone) => [...(await pinnedBlobs(ledger)), ...copiedBlobs(fileCheckpoints, gone)],
+    pins: (gone) => {
+      const named = createPins(ledger);
+      return async () => [...(await named()), ...copiedBlobs(fileCheckpoints, gone)];
+    },
     state: paths.state,
     git,
     environment: host.environment,

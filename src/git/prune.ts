@@ -18,8 +18,8 @@ export interface PruneDeps {
   readonly writing: Queue;
   /** Ends whatever remembers which objects there are; called in the queue. */
   readonly quiesce: () => Promise<void>;
-  /** Blobs that must stay and are there, but for what only these names hold. */
-  readonly pinned: (gone: ReadonlySet<string>) => Promise<ReadonlySet<Hash>>;
+  /** Blobs that must stay and are there. Asked again, it is quick. */
+  readonly pinned: () => Promise<ReadonlySet<Hash>>;
   /** Which of these are among our objects. */
   readonly has: (ids: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
 }
@@ -47,6 +47,8 @@ interface Roots {
 export async function prune(deps: PruneDeps, options: PruneOptions): Promise<number> {
   const { packs, layout, writing, quiesce } = deps;
   const pathOf = (name: string): string => join(layout.packs, name);
+  // The long first look, before writers have to wait for one.
+  await deps.pinned();
   const { old, roots } = await writing.run(async () => {
     await quiesce();
     return { old: packs.names(), roots: await rootsOf(deps) };
@@ -86,6 +88,7 @@ export async function prunable(
   options: PruneOptions,
 ): Promise<number> {
   const { packs, writing, quiesce } = deps;
+  await deps.pinned();
   const { before, roots } = await writing.run(async () => {
     await quiesce();
     return { before: packs.sizes().bytes, roots: await rootsOf(deps, gone) };
@@ -101,7 +104,7 @@ async function rootsOf(
   const tips = [...(await allTips(layout, gone))].map((id) => id as string as Hash);
   // A branch that somebody made by hand may name a commit that is not among our objects.
   const commits = [...(await has(tips))].map((id) => id as string as CommitId);
-  return { commits: new Set(commits), blobs: await pinned(gone) };
+  return { commits: new Set(commits), blobs: await pinned() };
 }
 
 /** Where every branch of ours is, those of the whole project included but for `gone`. */

@@ -10,10 +10,10 @@ export interface StoreOptions {
   /** Ceiling of the store on disk; asked before every write. */
   readonly limitBytes?: () => number;
   /**
-   * Blobs that must stay though no branch reaches them: ledger entries, pre-images, open work; but
-   * for what only the pins of these names hold.
+   * Made anew for each prune and asked several times: blobs that must stay though no branch reaches
+   * them (ledger entries, pre-images, open work), but for what only the pins of these names hold.
    */
-  readonly pinned?: (gone: ReadonlySet<string>) => Iterable<Hash> | Promise<Iterable<Hash>>;
+  readonly pins?: (gone: ReadonlySet<string>) => () => Iterable<Hash> | Promise<Iterable<Hash>>;
   /** How packs reach the disk; a test makes it fail. */
   readonly flush?: (path: string) => Promise<void>;
 }

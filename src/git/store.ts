@@ -78,9 +78,9 @@ export function createStore(options: StoreOptions): CheckpointStore {
     ...{ git, layout, packs, writing, space, reader, has },
     finish: () => importer.finish(),
     forget: { packs: () => newBlobs.forgetPacks(), objects: () => acknowledged.clear() },
-    pinned: async (gone) => {
-      const named = (await options.pinned?.(gone)) ?? [];
-      return [...new Set([...named, ...newBlobs.held(), ...seeded])];
+    pins: (gone) => {
+      const named = options.pins?.(gone);
+      return async () => [...((await named?.()) ?? []), ...newBlobs.held(), ...seeded];
     },
     isClosed: () => isClosed,
   });

@@ -11,8 +11,8 @@ export interface UpkeepDeps extends Omit<PruneDeps, 'pinned' | 'quiesce'> {
   readonly finish: () => Promise<readonly string[]>;
   /** What was remembered of packs and their objects. */
   readonly forget: { readonly packs: () => void; readonly objects: () => void };
-  /** Blobs that must stay, but for what only these names hold. */
-  readonly pinned: (gone: ReadonlySet<string>) => Promise<readonly Hash[]>;
+  /** As in the store's options; with what its writers hold. */
+  readonly pins: (gone: ReadonlySet<string>) => () => Promise<readonly Hash[]>;
   readonly isClosed: () => boolean;
 }
 
@@ -43,13 +43,26 @@ export function createUpkeep(deps: UpkeepDeps) {
     deps.forget.packs();
   }
 
+  /** Asked at the beginning and at the end, while writers wait: looks only for what is new. */
+  function pinsWithout(gone: ReadonlySet<string>): () => Promise<Set<Hash>> {
+    const named = deps.pins(gone);
+    const present = new Set<Hash>();
+    return async () => {
+      const all = new Set(await named());
+      const found = await has([...all].filter((hash) => !present.has(hash)));
+      for (const hash of found) present.add(hash);
+      return new Set([...all].filter((hash) => present.has(hash)));
+    };
+  }
+
   async function pruning(
     { onProgress, signal = never }: Pruning,
+    gone: ReadonlySet<string>,
     work: (deps: PruneDeps, options: PruneOptions) => Promise<number>,
   ): Promise<{ freedBytes: number }> {
     while (current !== undefined) await current.done.catch(() => undefined);
     if (deps.isClosed()) throw closed();
-    const pinned = async (gone: ReadonlySet<string>) => has(await deps.pinned(gone));
+    const pinned = pinsWithout(gone);
     const freedBytes = await keepUp(async (stop) => {
       const either = AbortSignal.any([stop, signal]);
       const options = { signal: either, onProgress };
@@ -92,8 +105,8 @@ export function createUpkeep(deps: UpkeepDeps) {
       await keepUp(repack).finally(() => packs.recount());
       return { packsBefore, packsAfter: packs.sizes().packs };
     },
-    prune: (how: Pruning = {}) => pruning(how, prune),
+    prune: (how: Pruning = {}) => pruning(how, new Set(), prune),
     prunable: (gone: readonly string[], how: Pruning = {}) =>
-      pruning(how, (own, options) => prunable(own, new Set(gone), options)),
+      pruning(how, new Set(gone), (own, options) => prunable(own, new Set(gone), options)),
   };
 }

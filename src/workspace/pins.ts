@@ -5,10 +5,15 @@ import type { KnownAt } from './claims.js';
 import type { EditNote } from './edit-book.js';
 import { replay } from './replay.js';
 
-/** Contents that the ledger speaks of and that no branch need reach. Those of a deleted dialog go. */
-export async function pinnedBlobs(ledger: Pick<Ledger, 'read'>): Promise<Set<Hash>> {
+/**
+ * Contents that the ledger speaks of and that no branch need reach; those of a deleted dialog go.
+ * Who asks again has only the new lines read: writers wait for that.
+ */
+export function createPins(ledger: Pick<Ledger, 'read'>): () => Promise<Set<Hash>> {
   const pins = new Map<string | null, Set<Hash>>();
-  await replay(ledger, (entry) => {
+  let reached = 0;
+  const take = (entry: LedgerEntry): void => {
+    reached = entry.seq;
     const { dialog_id: dialog } = entry;
     if ((entry['fact'] as DialogFact | undefined)?.what === 'deleted') pins.delete(dialog);
     const hashes = blobsOf(entry);
@@ -16,8 +21,11 @@ export async function pinnedBlobs(ledger: Pick<Ledger, 'read'>): Promise<Set<Has
     const known = pins.get(dialog) ?? new Set();
     pins.set(dialog, known);
     for (const hash of hashes) known.add(hash as Hash);
-  });
-  return new Set([...pins.values()].flatMap((hashes) => [...hashes]));
+  };
+  return async () => {
+    await replay(ledger, take, reached);
+    return new Set([...pins.values()].flatMap((hashes) => [...hashes]));
+  };
 }
 
 function blobsOf(entry: LedgerEntry): string[] {

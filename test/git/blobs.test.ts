@@ -217,7 +217,7 @@ describe('many contents without a commit', () => {
 
   it('stay through a prune while they are pinned or just acknowledged', async () => {
     const pinned = new Set<Hash>();
-    const { store } = await openStore({ pinned: () => pinned });
+    const { store } = await openStore({ pins: () => () => pinned });
     const contents = Array.from({ length: 100 }, (_, number) => `pinned ${number}`);
     for (const content of contents) {
       await store.writeBlobs([blob(content)]);
@@ -237,7 +237,7 @@ describe('many contents without a commit', () => {
   });
 
   it('leave the store when nobody has pinned them for many calls', async () => {
-    const { store } = await openStore({ pinned: () => [] });
+    const { store } = await openStore({ pins: () => () => [] });
     await store.writeBlobs([blob('forgotten')]);
     for (let call = 0; call < 70; call++) {
       const names = Array.from({ length: 300 }, (_, number) => blob(`call ${call}, ${number}`));

@@ -129,7 +129,7 @@ describe('two dialogs', () => {
 
   it('leave nothing when the last of them goes, but what is pinned', async () => {
     const pinned = new Set<Hash>();
-    const { store } = await openStore({ pinned: () => pinned });
+    const { store } = await openStore({ pins: () => () => pinned });
     await store.commit(onTop(null, [file('a', 'gone'), file('b', 'named in the ledger')]));
     pinned.add(hashOf('named in the ledger')).add(hashOf('never stored'));
     await store.writeBlobs([{ hash: hashOf('fresh'), content: () => Buffer.from('fresh') }]);

@@ -57,8 +57,14 @@ export const DOORSTEPS: Readonly<Record<string, (project: Project) => Promise<Do
   'mcp over http': async (project) => fromMcp(await mcpOverHttp(project)),
 };
 
-export async function mcpOnStdio(project: Project): Promise<Client> {
-  const client = new Client({ name: 'a test', version: '1' });
+/** `auto` speaks the protocol of 2026 with whoever can, `legacy` that of 2025. */
+export type Era = 'legacy' | 'auto';
+
+const newClient = (mode: Era): Client =>
+  new Client({ name: 'a test', version: '1' }, { versionNegotiation: { mode } });
+
+export async function mcpOnStdio(project: Project, era: Era = 'legacy'): Promise<Client> {
+  const client = newClient(era);
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
@@ -70,10 +76,10 @@ export async function mcpOnStdio(project: Project): Promise<Client> {
   return client;
 }
 
-export async function mcpOverHttp(project: Project): Promise<Client> {
+export async function mcpOverHttp(project: Project, era: Era = 'legacy'): Promise<Client> {
   const { url, token } = new HttpClient(project);
   const headers = { authorization: `Bearer ${token}` };
-  const client = new Client({ name: 'a test', version: '1' });
+  const client = newClient(era);
   await client.connect(
     new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } }),
   );

@@ -24,6 +24,8 @@ const CLINE_EVENTS = [
   'PostToolUse',
   'TaskComplete',
   'TaskCancel',
+  'TaskError',
+  'SessionShutdown',
 ];
 
 const WRAPPER: SetupFile = {

@@ -23,9 +23,9 @@ async function openEdits(work: Work): Promise<readonly Edit[]> {
   return edits.filter(({ state }) => state === 'open');
 }
 
-const AGENTS = agentMessages('').map(({ agent }) => agent);
+const AGENTS = agentMessages('').map(({ agent, form = '' }) => ({ agent, form }));
 
-describe.each(AGENTS)('%s', (agent) => {
+describe.each(AGENTS)('$agent $form', ({ agent, form }) => {
   const work = sharedWork();
   let turn = 0;
   beforeEach(() => {
@@ -33,7 +33,9 @@ describe.each(AGENTS)('%s', (agent) => {
   });
 
   function messages() {
-    const found = agentMessages(work().root, turn).find((each) => each.agent === agent);
+    const found = agentMessages(work().root, turn).find(
+      (each) => each.agent === agent && (each.form ?? '') === form,
+    );
     if (found === undefined) throw new Error(agent);
     return found;
   }

@@ -3,6 +3,8 @@ import { expect } from '@jest/globals';
 /** What each agent writes to its hooks, as its documentation shows it. */
 export interface AgentMessages {
   readonly agent: string;
+  /** Which of its two ways to speak. */
+  readonly form?: string;
   prompt(text: string): object;
   edit(when: 'before' | 'after', path: string): object;
   shell(when: 'before' | 'after', command: string): object;
@@ -22,6 +24,7 @@ export function agentMessages(root: string, turn = 0): readonly AgentMessages[] 
     gemini(root),
     cursor(root, turn),
     cline(root),
+    clineThree(root, turn),
     opencode(root, turn),
     vscode(root, turn),
   ];
@@ -180,6 +183,43 @@ function cline(root: string): AgentMessages {
     end: { ...common, hookName: 'TaskComplete', taskComplete: { taskMetadata: {} } },
     refusal: { cancel: true, errorMessage: REASON },
     fine: '{"cancel":false}\n',
+  };
+}
+
+/** As its command line 3.0.65 sends it. */
+function clineThree(root: string, turn: number): AgentMessages {
+  const common = {
+    clineVersion: '3.0.65',
+    timestamp: '2026-11-16T10:00:00.000Z',
+    taskId: 'conv_1',
+    workspaceRoots: [root],
+    userId: 'u',
+    agent_id: 'agent_1',
+    parent_agent_id: null,
+  };
+  const tool = (when: string, name: string, input: object) => {
+    const call = { id: `call_${name}${turn}`, name, input };
+    return when === 'before'
+      ? { ...common, hookName: 'tool_call', iteration: 1, tool_call: call }
+      : {
+          ...common,
+          hookName: 'tool_result',
+          iteration: 1,
+          tool_result: { ...call, output: 'ok', durationMs: 5 },
+          postToolUse: { toolName: name, parameters: {}, result: 'ok', success: true },
+        };
+  };
+  return {
+    ...cline(root),
+    form: 'version 3',
+    prompt: (prompt) => ({
+      ...common,
+      hookName: 'prompt_submit',
+      userPromptSubmit: { prompt, attachments: [] },
+    }),
+    edit: (when, path) => tool(when, 'editor', { path: `${root}/${path}`, new_text: 'x' }),
+    shell: (when, command) => tool(when, 'run_commands', { commands: [command] }),
+    end: { ...common, hookName: 'agent_end', iteration: 2, turn: { status: 'completed' } },
   };
 }
 

@@ -184,10 +184,16 @@ export const AGENTS = {
     },
     promptId: [],
     edits:
-      /^(?:create_file|replace_string_in_file|multi_replace_string_in_file|insert_edit_into_file|edit_notebook_file|apply_patch|create|edit|str_replace)$/u,
+      /^(?:editFiles|create_file|replace_string_in_file|multi_replace_string_in_file|insert_edit_into_file|edit_notebook_file|apply_patch|create|edit|str_replace)$/u,
     shells: /^(?:run_in_terminal|bash|powershell)$/u,
-    paths: ['filePath', 'path', 'replacements.*.filePath'],
+    paths: ['filePath', 'path', 'files.*', 'replacements.*.filePath'],
     patches: ['input'],
+    // VS Code reads the inner one, Copilot's own runtime the outer one.
+    refusal: (reason) => ({
+      ...CLAUDE.refusal?.(reason),
+      permissionDecision: 'deny',
+      permissionDecisionReason: reason,
+    }),
   },
 } as const satisfies Readonly<Record<string, AgentForm>>;
 

@@ -267,7 +267,7 @@ function vscode(root: string, turn: number): AgentMessages {
       }),
     shell: (when, command) => tool(when, 'run_in_terminal', { command, isBackground: false }),
     end: { ...common, hookEventName: 'Stop', stop_hook_active: false },
-    refusal: DENIED,
+    refusal: { ...DENIED, permissionDecision: 'deny', permissionDecisionReason: REASON },
     fine: '',
   };
 }

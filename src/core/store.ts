@@ -169,6 +169,8 @@ export interface CheckpointStore {
 
   readCommit(id: CommitId): Promise<Commit>;
   tree(id: CommitId): Promise<Map<Path, FileEntry>>;
+  /** One path of it, however many there are; null: no file. */
+  fileAt(id: CommitId, path: Path): Promise<FileEntry | null>;
   /** What leads from `a` (null: the empty tree) to `b`, in path order. */
   compare(a: CommitId | null, b: CommitId): Promise<TreeChange[]>;
   /** The same without a search for renames, and in a fraction of the time. */

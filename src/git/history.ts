@@ -8,7 +8,7 @@ import type { Layout } from './layout.js';
 import type { Reader } from './reader.js';
 import { readBranches } from './refs.js';
 import type { Git } from './run.js';
-import { compareTrees } from './tree-walk.js';
+import { compareTrees, findInTree } from './tree-walk.js';
 
 export interface HistoryDeps {
   readonly git: Git;
@@ -69,6 +69,12 @@ export function createHistory({ git, layout, reader }: HistoryDeps) {
         at = end + 1;
       }
       return entries;
+    },
+
+    async fileAt(id: CommitId, path: Path): Promise<FileEntry | null> {
+      const { tree } = await readCommit(id);
+      const found = await findInTree(reader, tree, path);
+      return found === undefined ? null : entry(found.mode, found.id);
     },
 
     async differences(a: CommitId, b: CommitId): Promise<TreeChange[]> {

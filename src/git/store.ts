@@ -267,6 +267,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     log: (dialog, query) => history.log(requireDialog(dialog), query),
     readCommit: (id) => history.readCommit(id),
     tree: (id) => history.tree(id),
+    fileAt: (id, path) => history.fileAt(id, path),
     compare: (a, b) => history.compare(a, b),
     differences: (a, b) => history.differences(a, b),
     has,

@@ -49,6 +49,21 @@ export async function compareTrees(reader: Reader, from: string, to: string) {
   return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
+/** The file at one path of a tree: reads the folders on the way, and nothing beside it. */
+export async function findInTree(
+  reader: Reader,
+  tree: string,
+  path: Path,
+): Promise<Named | undefined> {
+  let found: Named | undefined = { mode: FOLDER, id: tree };
+  for (const name of path.split('/')) {
+    const folder = folderOf(found);
+    if (folder === undefined) return undefined;
+    found = (await entriesOf(reader, folder)).get(name);
+  }
+  return folderOf(found) === undefined ? found : undefined;
+}
+
 interface Findings {
   readonly path: string;
   readonly changes: TreeChange[];

@@ -81,16 +81,14 @@ export class Places {
   async file(place: Place, path: Path): Promise<FileState | null> {
     const { store, watcher } = this.#deps;
     if (place.kind === 'worktree') return stateOf(watcher.get(path));
-    if (place.kind === 'commit') return (await store.tree(place.commit)).get(path) ?? null;
+    if (place.kind === 'commit') return store.fileAt(place.commit, path);
     const base = this.#base(place.seq);
     const told = await this.#lastTold(path, base.seq, place.seq);
     if (told !== undefined) return told;
     const held = (await this.#heldAt(base)).find(([held]) => held === path);
     if (held !== undefined) return held[1];
-    const saved = (await store.tree(base.commit)).get(path);
-    if (saved !== undefined || !this.#deps.book.skippedAt(base.commit).includes(path)) {
-      return saved ?? null;
-    }
+    const saved = await store.fileAt(base.commit, path);
+    if (saved !== null || !this.#deps.book.skippedAt(base.commit).includes(path)) return saved;
     return (await this.#lastTold(path, 0, base.seq)) ?? null;
   }
 

@@ -70,6 +70,7 @@ describe('a commit', () => {
     const tree = await store.tree(id);
     expect([...tree.keys()].sort()).toEqual([...ODD_NAMES, 'empty', 'link'].sort());
     expect(tree.get('link' as Path)).toEqual({ mode: '120000', hash: hashOf('../outside\nodd') });
+    for (const [path, entry] of tree) expect(await store.fileAt(id, path)).toEqual(entry);
   });
 
   it('starts from its base: adds, changes and removes only what it names', async () => {
@@ -95,6 +96,9 @@ describe('a commit', () => {
       onTop(first, [file('x', 'file'), gone('x/y'), file('z/deep', 'folder'), gone('z')]),
     );
     expect([...(await store.tree(second)).keys()]).toEqual(['x', 'z/deep']);
+    const at = (path: string) => store.fileAt(second, path as Path);
+    expect(await at('z/deep')).toEqual({ mode: '100644', hash: hashOf('folder') });
+    for (const none of ['z', 'x/y', 'z/none', 'none/deep']) expect(await at(none)).toBeNull();
   });
 
   it('can take any tree and any parents, as an approval and a restore need', async () => {

@@ -4,7 +4,16 @@
  * `commit-tree`) and with the least the same objects can cost. Medians. Needs a build.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -85,10 +94,20 @@ async function createSubject(folder, files) {
   const commit = createSeparateGit(folder, 'commit', project);
   const trees = createSeparateGit(folder, 'trees', project);
   const result = { files, first: {}, checkpoint: {}, restore: [], gitRestore: [], gitCheckout: [] };
-  Object.assign(result, { large: [], gitLarge: [], delete: [], memory: {}, history: {} });
+  Object.assign(result, {
+    large: [],
+    largeSaved: [],
+    largeFloor: [],
+    gitLarge: [],
+    delete: [],
+    memory: {},
+    history: {},
+  });
 
   const first = { ready: [], dialog: [], commit: [], trees: [] };
+  settleDisk();
   await timed(first.commit, () => commit.addAndCommit());
+  settleDisk();
   await timed(first.ready, () => smithyd(project, 'start'));
   const client = await connect(project, { start: false, timeoutMs: 300_000 });
   await timed(first.dialog, () => client.create_dialog({}));
@@ -161,16 +180,22 @@ async function createSubject(folder, files) {
         await timed(times, () => commit.git(...command));
       }
     },
-    /** Nothing of it is saved before: the daemon does that first, as it always does. */
+    /** Once saved before, once not: then the daemon does that first, as it always does. */
     async restoreMany(withGit) {
       const count = Math.min(LARGE_RESTORE, files);
       const { commit_id: target } = await client.create_checkpoint({});
       if (withGit) commit.addAndCommit();
-      edit(project, files, { count, version: ++version });
-      const { restored } = await timed(result.large, () =>
-        client.restore({ checkpoint_id: target }),
-      );
-      if (restored.length !== count) throw new Error(`${restored.length} of ${count} restored`);
+      for (const times of [result.large, result.largeSaved]) {
+        edit(project, files, { count, version: ++version });
+        if (times === result.largeSaved) await client.create_checkpoint({});
+        settleDisk();
+        const { restored } = await timed(times, () => client.restore({ checkpoint_id: target }));
+        if (restored.length !== count) throw new Error(`${restored.length} of ${count} restored`);
+      }
+      settleDisk();
+      const numbers = edit(project, files, { count, version: ++version });
+      await client.known_files({ limit: 1 });
+      await timed(result.largeFloor, () => replaceAll(project, numbers, version));
       if (!withGit) return;
       const head = commit.head();
       edit(project, files, { count, version: ++version });
@@ -242,6 +267,20 @@ async function openStore({ folder, count, state, dialog, tip: start }) {
     },
     close: () => store.close(),
   };
+}
+
+/** What was written before is on the disk: nobody pays for another's work. */
+function settleDisk() {
+  spawnSync('sync');
+}
+
+/** The least that replacing files whole can cost: each written beside and renamed over, nothing else. */
+function replaceAll(project, numbers, version) {
+  for (const number of numbers) {
+    const path = join(project, pathOf(number));
+    writeFileSync(`${path}.new`, contentOf(number, version));
+    renameSync(`${path}.new`, path);
+  }
 }
 
 function changesOf(numbers, version) {

@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs';
 import {
   accessSync,
   closeSync,
@@ -55,7 +56,8 @@ export async function applyFileStep(
   const folder = deps.walk.enter(parts, step.kind === 'write' ? 'create' : undefined);
   if (folder === 'missing' || folder === 'blocked') return withoutFolder(step);
   const place = { folder, parts, name };
-  const seen = await deps.eye.look(folder.at(name), deps.lastHold);
+  const isFirst = step.kind === 'write';
+  const seen = await deps.eye.look(folder.at(name), { ...deps.lastHold, isFirst });
   const verdict = judge(step, seen);
   if (verdict !== 'go') return toResult(verdict);
   if (step.kind === 'chmod') return changeMode(deps, { ...place, step }, seen);
@@ -79,7 +81,12 @@ function toResult(verdict: Exclude<Verdict, 'go'>): StepResult {
 
 /** A rename needs no right to write the old file. Whoever made it read-only meant it, though. */
 function refuseReadOnly(place: string, { stat }: Sight): void {
-  if (stat?.isFile() === true) accessSync(place, constants.W_OK);
+  if (stat?.isFile() === true && !isOwnAndWritable(stat)) accessSync(place, constants.W_OK);
+}
+
+/** Nothing else has a say about the owner's right; a file system mounted read-only takes no new file. */
+function isOwnAndWritable({ uid, mode }: BigIntStats): boolean {
+  return Number(uid) === process.geteuid?.() && (mode & 0o200n) !== 0n;
 }
 
 async function write(

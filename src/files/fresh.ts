@@ -83,12 +83,8 @@ async function makeFile(deps: FreshDeps, place: string, input: FreshInput): Prom
   // One that takes after another needs no mask.
   const fd = like?.isFile() === true ? make() : deps.making(make);
   try {
-    for await (const chunk of inChunks(content)) {
-      writeAll(fd, chunk);
-      await deps.pace.breathe();
-      deps.signal?.throwIfAborted();
-    }
-    if (!(content instanceof Uint8Array)) deps.pace.passed();
+    if (isSmall(content)) writeAll(fd, content);
+    else await writeInChunks(deps, fd, content);
     const made = fstatSync(fd, { bigint: true });
     if (like?.isFile() === true) takeAfter(fd, { made, like }, entry);
     // Read back: what counts is what the file holds, not what we meant to write.
@@ -99,6 +95,20 @@ async function makeFile(deps: FreshDeps, place: string, input: FreshInput): Prom
   } finally {
     closeSync(fd);
   }
+}
+
+/** In one go: what it takes to breathe in between would cost more than the write. */
+function isSmall(content: Content): content is Uint8Array {
+  return content instanceof Uint8Array && content.length <= CHUNK;
+}
+
+async function writeInChunks(deps: FreshDeps, fd: number, content: Content): Promise<void> {
+  for await (const chunk of inChunks(content)) {
+    writeAll(fd, chunk);
+    await deps.pace.breathe();
+    deps.signal?.throwIfAborted();
+  }
+  if (!(content instanceof Uint8Array)) deps.pace.passed();
 }
 
 async function* inChunks(content: Content): AsyncGenerator<Uint8Array> {

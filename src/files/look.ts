@@ -20,6 +20,8 @@ export interface LookOptions {
   readonly keep?: (chunk: Uint8Array) => void;
   /** Gets the file, and with it the duty to close it. */
   readonly takeOver?: (fd: number) => void;
+  /** The caller looks again before it relies on this: that proves what the look after it would. */
+  readonly isFirst?: boolean;
 }
 
 export interface Eye {
@@ -72,7 +74,7 @@ export function createEye(pace: Pace): Eye {
   }
 
   async function look(place: string, also: LookOptions = {}): Promise<Sight> {
-    const { keep, takeOver = closeSync } = also;
+    const { keep, takeOver = closeSync, isFirst = false } = also;
     const readAt = Date.now();
     const stat = statOf(place);
     if (stat === undefined) return { kind: 'nothing' };
@@ -81,7 +83,7 @@ export function createEye(pace: Pace): Eye {
       const hash = stat.isFile()
         ? await readThrough(place, takeOver, (fd) => hashFile(fd, stat.size, keep))
         : hashLink(place, keep);
-      const after = statOf(place);
+      const after = isFirst ? stat : statOf(place);
       if (after === undefined || !isSame(stat, after)) return { kind: 'unsettled' };
       const isTelling = !isRacy(timesOf(stat), readAt);
       return { kind: 'entry', mode: modeOf(stat), hash, stat, isTelling };

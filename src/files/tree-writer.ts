@@ -16,7 +16,7 @@ import { requireSpace } from './space.js';
 import { makingAs } from './user-mask.js';
 import { bestHold, identify, openWalk } from './walk.js';
 import type { Hold } from './walk.js';
-import { replaceInThreads, WORTH_THREADS } from './write-threads.js';
+import { replaceInThreads, THREADS, WORTH_THREADS } from './write-threads.js';
 import type { Replacement } from './write-wire.js';
 
 export interface TreeWriterDeps {
@@ -63,7 +63,7 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
         const replacements = hold === 'descriptor' ? steps.filter(isReplacement) : [];
         let rest = steps;
         if (replacements.length >= WORTH_THREADS) {
-          const work = { root, identity, mostHeld: Math.floor(mostOpenFiles() / 4) };
+          const work = { root, identity, mostHeld: Math.floor(mostOpenFiles() / THREADS) };
           const left = await replaceInThreads({
             ...{ ...work, steps: replacements, source: stopping, performer, signal, done },
           });

@@ -78,25 +78,27 @@ export function openWalk({
 
   const isFresh = (folder: Held) => hold === 'descriptor' && folder.turn === pace.turn();
 
-  /** One folder further. The look comes first, so that nothing but a folder is ever opened. */
+  /** One folder further. */
   function descend(from: { folder: Held; depth: number }, name: string, create: boolean) {
     const known = way[from.depth];
     if (known?.name === name && isFresh(known)) return known;
     const place = from.folder.at(name);
-    const stat = create ? lookOrMake(place, making) : look(place);
-    if (stat === undefined) return 'missing';
-    if (!stat.isDirectory()) return 'blocked';
-    const identity = identityOf(stat);
-    if (known?.name === name && known.identity === identity) {
+    if (known?.name === name && identityAt(place) === known.identity) {
       known.turn = pace.turn();
       return known;
     }
     shorten(from.depth);
-    const opened = tryOpen(() => open(place, name));
-    if (opened === undefined) return 'blocked';
+    const first = openFolder(() => open(place, name));
+    if (first !== 'missing' || !create) return taken(first);
+    makeFolder(place, making);
+    return taken(openFolder(() => open(place, name)));
+  }
+
+  function taken(opened: Held | 'missing' | 'blocked') {
+    if (typeof opened === 'string') return opened;
     opened.turn = pace.turn();
     way.push(opened);
-    return opened.identity === identity ? opened : 'blocked';
+    return opened;
   }
 
   const enter: Walk['enter'] = (parts, create) => {
@@ -121,21 +123,21 @@ export function openWalk({
   };
 }
 
-function look(place: string) {
-  return lstatSync(place, { bigint: true, throwIfNoEntry: false });
+/** Undefined when it is no folder. */
+function identityAt(place: string): string | undefined {
+  const stat = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  return stat?.isDirectory() === true ? identityOf(stat) : undefined;
 }
 
-function lookOrMake(place: string, making: Making) {
-  const stat = look(place);
-  if (stat !== undefined) return stat;
+function makeFolder(place: string, making: Making): void {
   try {
     making(() => mkdirSync(place));
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
   }
-  return look(place);
 }
 
+/** The system itself opens nothing here but a folder, so no look has to come first. */
 function openByDescriptor(place: string, name: string): Held {
   const noFollow = name === '' ? 0 : constants.O_NOFOLLOW;
   const fd = openSync(place, constants.O_RDONLY | constants.O_DIRECTORY | noFollow);
@@ -145,17 +147,20 @@ function openByDescriptor(place: string, name: string): Held {
 }
 
 function openByCheck(place: string, name: string): Held {
-  const stat = name === '' ? statSync : lstatSync;
-  const identity = identityOf(stat(place, { bigint: true }));
+  const stat = (name === '' ? statSync : lstatSync)(place, { bigint: true });
+  if (!stat.isDirectory()) throw Object.assign(new Error(`${place} is no folder`), NO_FOLDER);
+  const identity = identityOf(stat);
   return { name, at: (entry) => `${place}/${entry}`, identity, turn: 0, close: () => undefined };
 }
 
-/** A link or file that took the folder's place after the look. */
-function tryOpen<T>(open: () => T): T | undefined {
+const NO_FOLDER = { code: 'ENOTDIR' };
+
+function openFolder(open: () => Held): Held | 'missing' | 'blocked' {
   try {
     return open();
   } catch (error) {
-    if (hasCode(error, 'ELOOP', 'ENOTDIR', 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOENT')) return 'missing';
+    if (hasCode(error, 'ELOOP', 'ENOTDIR')) return 'blocked';
     throw error;
   }
 }

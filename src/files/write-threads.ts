@@ -14,7 +14,7 @@ export interface ThreadWork extends ThreadData {
 }
 
 /** Making a file is mostly waiting for the disk: two at a time take a little over half as long. */
-const THREADS = Math.min(2, availableParallelism());
+export const THREADS = Math.min(2, availableParallelism());
 /** Below this many, starting the threads takes longer than they save. */
 export const WORTH_THREADS = 500;
 const BATCH = 64;

@@ -149,25 +149,27 @@ export class Blocks {
     if (!tellsOfChanges(entry)) return true;
     this.#followedTo = entry.seq;
     if (this.#asked.delete(entry.seq)) return true;
-    const { blocks, isSettled } = await this.#derive(entry);
+    const { blocks, isSettled } = await this.#derive(entry, this.#deps.calm);
     if (this.#isClosed) return isSettled;
     if (isSettled) this.#followed.push(blocks);
     return true;
   }
 
-  #derive(entry: LedgerEntry): Promise<Derived> {
+  /** `calm`: waited for before each file, by one that nobody waits for. */
+  #derive(entry: LedgerEntry, calm?: () => Promise<void>): Promise<Derived> {
     const known = this.#underWay.get(entry.seq);
     if (known !== undefined) return known;
-    const deriving = this.#deriveNow(entry).finally(() => this.#underWay.delete(entry.seq));
+    const deriving = this.#deriveNow(entry, calm).finally(() => this.#underWay.delete(entry.seq));
     this.#underWay.set(entry.seq, deriving);
     return deriving;
   }
 
-  async #deriveNow(entry: LedgerEntry): Promise<Derived> {
+  async #deriveNow(entry: LedgerEntry, calm?: () => Promise<void>): Promise<Derived> {
     const results = resultsOf(entry);
     const files: FileBlock[] = [];
     let isSettled = true;
     for (const result of results.slice(0, MOST_FILES)) {
+      await calm?.();
       const { unsettled, ...file } = await this.#examine(entry, result);
       files.push(file);
       if (unsettled === true) isSettled = false;

@@ -41,7 +41,7 @@ export class Patches {
       reached: () => this.#lastWritten(),
       take: async (entry) => {
         if (entry.diff_path === null) return true;
-        const bytes = await this.patchOf(entry);
+        const bytes = await this.patchOf(entry, deps.calm);
         await deps.patches.write(entry.id, bytes);
         deps.patched(bytes.length);
         return true;
@@ -75,12 +75,13 @@ export class Patches {
     return startsWith(due, NOT_SHOWN) ? undefined : 'it is not what the event changed';
   }
 
-  /** In the words of `git diff`; the same bytes whenever it is made. */
-  async patchOf(entry: LedgerEntry): Promise<Uint8Array> {
+  /** In the words of `git diff`; the same bytes whenever it is made. `calm`: waited for before each file. */
+  async patchOf(entry: LedgerEntry, calm?: () => Promise<void>): Promise<Uint8Array> {
     const left: string[] = [];
     const parts: Uint8Array[] = [];
     let room = MOST_BYTES;
     for (const result of resultsOf(entry)) {
+      await calm?.();
       const diff = room > 0 ? await this.#compare(result) : undefined;
       const bytes = diff?.unified === undefined ? undefined : patchBytes(diff);
       if (bytes === undefined) left.push(`${NOT_SHOWN}${JSON.stringify(result.path)}\n`);

@@ -90,7 +90,6 @@ export async function measureCheckpoints(sizes = SIZES, say = () => undefined) {
 async function createSubject(folder, files) {
   const project = join(folder, 'project');
   mkdirSync(project, { recursive: true });
-  makeTree(project, files);
   const commit = createSeparateGit(folder, 'commit', project);
   const trees = createSeparateGit(folder, 'trees', project);
   const result = { files, first: {}, checkpoint: {}, restore: [], gitRestore: [], gitCheckout: [] };
@@ -105,13 +104,14 @@ async function createSubject(folder, files) {
   });
 
   const first = { ready: [], dialog: [], commit: [], trees: [] };
-  settleDisk();
-  await timed(first.commit, () => commit.addAndCommit());
+  await timed(first.commit, firstByGit(folder, files));
+  makeTree(project, files);
   settleDisk();
   await timed(first.ready, () => smithyd(project, 'start'));
   const client = await connect(project, { start: false, timeoutMs: 300_000 });
   await timed(first.dialog, () => client.create_dialog({}));
   await timed(first.trees, () => trees.writeTree());
+  commit.addAndCommit();
   for (const [name, [time]] of Object.entries(first)) result.first[name] = time;
   const { current_dialog_id: dialog, pid } = await client.status();
   const state = join(project, '.agentsmithy');
@@ -267,6 +267,16 @@ async function openStore({ folder, count, state, dialog, tip: start }) {
     },
     close: () => store.close(),
   };
+}
+
+/** On a tree of its own: who comes second to one pays for what the first left in the caches. */
+function firstByGit(folder, files) {
+  const twin = join(folder, 'twin');
+  mkdirSync(twin, { recursive: true });
+  makeTree(twin, files);
+  const git = createSeparateGit(folder, 'first', twin);
+  settleDisk();
+  return () => git.addAndCommit();
 }
 
 /** What was written before is on the disk: nobody pays for another's work. */

@@ -12,6 +12,7 @@ const ADAPTERS = [
   'diff',
   'semantics',
   'archive',
+  'telemetry',
 ];
 const ALLOW = {
   core: [],
@@ -19,7 +20,7 @@ const ALLOW = {
   workspace: ['core'],
   api: ['core', 'workspace'],
   client: ['core', 'host', 'api'],
-  cli: ['core', 'host', 'client', 'api', 'daemon.ts', 'config.ts'],
+  cli: ['core', 'host', 'telemetry', 'client', 'api', 'daemon.ts', 'config.ts'],
 };
 const PURE = ['core', 'workspace'];
 const under = (name) => (name.endsWith('.ts') ? `^src/${name}$` : `^src/${name}/`);

@@ -8,6 +8,7 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { checkpointSection } from './checkpoint-section.mjs';
+import { changesSection } from './changes.mjs';
 import { editSection } from './edits.mjs';
 import { foundationSection } from './foundation.mjs';
 import { hooksSection } from './hooks.mjs';
@@ -25,6 +26,7 @@ const SECTIONS = {
   },
   checkpoints: { heading: 'Checkpoints', measure: checkpointSection },
   edits: { heading: 'Edits', measure: editSection },
+  changes: { heading: 'What happened', measure: changesSection },
   hooks: { heading: 'Git hooks', measure: hooksSection },
   ledger: { heading: 'Ledger', measure: ledgerSection },
   mcp: { heading: 'Model tools', measure: mcpSection },

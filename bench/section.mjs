@@ -1,7 +1,7 @@
 /** BENCHMARKS.md has one section per subject; each program writes its own and leaves the others. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { cpus, tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { round } from './numbers.mjs';
 
@@ -11,7 +11,21 @@ export function machine() {
   const git = execFileSync('git', ['--version'], { encoding: 'utf8' }).trim();
   const [{ model }] = cpus();
   const memory = round(totalmem() / 2 ** 30, 0);
-  return `Machine: ${model.trim()}, ${cpus().length} cores, ${memory} GiB; Node ${process.version}, ${git}, ${process.platform}.`;
+  return `Machine: ${model.trim()}, ${cpus().length} cores, ${memory} GiB; Node ${process.version}, ${git}, ${process.platform}; trees on ${disk()}.`;
+}
+
+/** Mount options matter: with `discard` every file that is replaced waits for the device. */
+function disk() {
+  try {
+    const options = ['--noheadings', '--output', 'FSTYPE,OPTIONS', '--target', tmpdir()];
+    const [type, given] = execFileSync('findmnt', options, { encoding: 'utf8' })
+      .trim()
+      .split(/\s+/u);
+    const telling = given.split(',').filter((one) => /^(discard|data=|noatime|barrier)/u.test(one));
+    return [type, ...telling].join(' with ');
+  } catch {
+    return 'a disk of an unknown kind';
+  }
 }
 
 /** Rows of cells; the first row is the heading. */

@@ -9,7 +9,7 @@
  */
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,6 +17,7 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startDaemon } from '../test/support/daemon-process.mjs';
+import { bytesIn } from '../test/support/disk-usage.mjs';
 import { randomNumbers } from '../test/support/random-numbers.mjs';
 
 const FILE_BYTES = 10_240;
@@ -97,18 +98,6 @@ async function workDay(day) {
     }
     if (message === Math.ceil(messages / 2)) await bookmark(day);
   }
-}
-
-function bytesIn(folder) {
-  let sum = 0;
-  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
-    // As `du` counts: whole blocks.
-    const stat = lstatSync(join(entry.parentPath ?? entry.path, entry.name), {
-      throwIfNoEntry: false,
-    });
-    sum += (stat?.blocks ?? 0) * 512;
-  }
-  return sum;
 }
 
 const mb = (bytes) => `${(bytes / MB).toFixed(1)} MB`;

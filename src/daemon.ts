@@ -123,6 +123,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   const metrics = createMetrics(systemClock);
   const workspace = createWorkspace({
     identity,
+    run,
     clock: systemClock,
     settings,
     watcher,

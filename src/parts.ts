@@ -26,6 +26,7 @@ import { createLedger } from './ledger/ledger.js';
 import { createBlockFiles } from './ledger/block-files.js';
 import { createPatchFiles } from './ledger/patch-files.js';
 import { createSemantics } from './semantics/semantics.js';
+import { safely } from './telemetry/safe-patterns.js';
 import { whyKnownDamaged } from './watch/known/known-file.js';
 import { loadRules } from './watch/rules/rule-set.js';
 import { findRepository } from './watch/rules/rule-sources.js';
@@ -134,6 +135,8 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
       'edited.json': () => edited.whyDamaged(),
       'file-checkpoints.json': () => fileCheckpoints.whyDamaged(),
     }),
+    cursorFile: openJsonFile(join(paths.state, 'cursors.json')),
+    safely,
     bookmarkFile: openJsonFile(join(paths.state, 'ledger', 'bookmarks.json')),
     machine: machineFacts(),
     sha256,

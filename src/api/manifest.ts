@@ -26,6 +26,7 @@ function toCommand(row: AnyMethod, form: CliForm): CliCommand {
     toFlag(field, property, {
       required: schema.required?.includes(field) ?? false,
       short: Object.entries(form.short ?? {}).find(([, name]) => name === field)?.[0],
+      name: form.names?.[field] ?? field.replaceAll('_', '-'),
     }),
   );
   return {
@@ -43,15 +44,16 @@ function toCommand(row: AnyMethod, form: CliForm): CliCommand {
 function toFlag(
   field: string,
   property: Schema,
-  { required, short }: { required: boolean; short: string | undefined },
+  { required, short, name }: { required: boolean; short: string | undefined; name: string },
 ): CliFlag {
+  const choices = property.enum ?? property.items?.enum;
   return {
-    name: field.replaceAll('_', '-'),
+    name,
     field,
     type: typeOf(property),
     required,
     ...(short === undefined ? {} : { short }),
-    ...(property.enum === undefined ? {} : { choices: property.enum }),
+    ...(choices === undefined ? {} : { choices }),
     ...(property.description === undefined ? {} : { help: property.description }),
     ...wordOf(property),
   };
@@ -72,6 +74,7 @@ function typeOf({ type, items }: Schema): CliFlag['type'] {
     case 'number':
       return 'number';
     case 'array':
+      if (items?.type === 'object') return 'objects';
       return items?.type === 'integer' ? 'numbers' : 'list';
     case undefined:
     default:

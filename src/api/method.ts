@@ -35,6 +35,8 @@ export interface CliForm {
   readonly command: string;
   /** Input fields given by position; the last one may take the rest of the line. */
   readonly positional?: readonly string[];
+  /** Other words for fields: field -> flag. */
+  readonly names?: Readonly<Record<string, string>>;
   /** One-letter spellings: letter -> field. */
   readonly short?: Readonly<Record<string, string>>;
   /** Further flags that set a field to a value: `--keep-external` is `mode: keep_external`. */

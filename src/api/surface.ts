@@ -60,7 +60,9 @@ export function shrinkage(before: Surface, after: Surface): string[] {
 
 function methodShrinkage(name: string, old: MethodSurface, now: MethodSurface): string[] {
   const transports = missing(old.on, now.on).map((on) => `${name} is no longer offered on ${on}`);
-  const command = old.command === now.command ? [] : [`the command of ${name} changed`];
+  // A method may get a command that it did not have.
+  const isKept = old.command === undefined || old.command === now.command;
+  const command = isKept ? [] : [`the command of ${name} changed`];
   return [
     ...transports,
     ...command,

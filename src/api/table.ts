@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { AnyMethod } from './method.js';
 import * as bookmarks from './methods/bookmarks.js';
+import * as changes from './methods/changes.js';
 import * as dialogs from './methods/dialogs.js';
 import * as sessions from './methods/sessions.js';
 import * as diff from './methods/diff.js';
@@ -9,8 +10,10 @@ import * as edits from './methods/edits.js';
 import * as files from './methods/files.js';
 import * as known from './methods/known-history.js';
 import * as ledger from './methods/ledger.js';
+import * as marks from './methods/marks.js';
 import * as retention from './methods/retention.js';
 import * as snapshots from './methods/snapshots.js';
+import * as telemetry from './methods/telemetry.js';
 import * as unknown from './methods/unknown.js';
 
 /** Every method there is. Adding one is a row in `methods/` and a word here. */
@@ -62,6 +65,17 @@ const ROWS = [
   snapshots.snapshotShow,
   snapshots.snapshotExport,
   snapshots.snapshotImport,
+  changes.getChangesSince,
+  marks.mark,
+  marks.listMarks,
+  marks.deleteMark,
+  changes.getSessionHealth,
+  telemetry.pushTelemetry,
+  telemetry.configureNoise,
+  telemetry.saveBaseline,
+  telemetry.compareBaseline,
+  telemetry.listBaselines,
+  telemetry.deleteBaseline,
   retention.gc,
   daemon.getConfig,
   daemon.updateConfig,

@@ -1,4 +1,5 @@
 import { SmithyError } from '../core/errors.js';
+import { systemCode } from '../core/system-errors.js';
 
 /** It is no archive of ours, or not all of it. */
 export function damaged(why: string): SmithyError {
@@ -17,7 +18,7 @@ export function tooMuch(what: string, limit: number): SmithyError {
 
 /** Reading from the system's own refusals what the caller can do about them. */
 export function refusedBySystem(path: string, error: unknown): SmithyError {
-  const code = (error as { code?: string }).code ?? '';
+  const code = systemCode(error) ?? '';
   const details = { data: { path, reason: code, op: 'archive' }, cause: error };
   if (code === 'EEXIST') {
     return new SmithyError('NAME_TAKEN', `${path} is there already.`, {

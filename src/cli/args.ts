@@ -84,18 +84,20 @@ function placePositionals(
 }
 
 function setParam(params: Record<string, unknown>, flag: CliFlag, text: string): void {
-  const value = readValue(flag, text);
   if (!isList(flag)) {
-    params[flag.field] = value;
+    params[flag.field] = readValue(flag, text);
     return;
   }
   const present = params[flag.field];
-  params[flag.field] = [...(Array.isArray(present) ? (present as unknown[]) : []), value];
+  // A word that can be chosen has no comma in it.
+  const words = flag.choices === undefined ? [text] : text.split(',');
+  const values = words.map((word) => readValue(flag, word));
+  params[flag.field] = [...(Array.isArray(present) ? (present as unknown[]) : []), ...values];
 }
 
-/** Given once for each of its items. */
+/** Given once for each of its items, or with commas. */
 function isList({ type }: CliFlag): boolean {
-  return type === 'list' || type === 'numbers';
+  return type === 'list' || type === 'numbers' || type === 'objects';
 }
 
 function readValue(flag: CliFlag, text: string): unknown {
@@ -114,6 +116,7 @@ function readValue(flag: CliFlag, text: string): unknown {
     case 'numbers':
       return readNumber(flag, text);
     case 'json':
+    case 'objects':
       return readJson(flag, text);
   }
 }

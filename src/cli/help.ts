@@ -1,5 +1,4 @@
 import type { CliCommand, CliFlag, CliManifest } from '../core/cli-manifest.js';
-import { LOCAL_COMMANDS } from './local.js';
 import { columns } from './text.js';
 
 const GLOBAL_FLAGS = [
@@ -11,36 +10,69 @@ const GLOBAL_FLAGS = [
   ['--version', 'the version'],
 ] as const;
 
-interface Topic {
+export interface Topic {
   readonly command: string;
   readonly summary: string;
   readonly usage: string;
   readonly flags: readonly CliFlag[];
 }
 
-export function help(manifest: CliManifest, words: readonly string[]): string {
-  const topics = allTopics(manifest);
+/** Commands by what somebody wants to do, so that all of them fit on one screen. */
+const GROUPS: readonly (readonly [string, readonly string[]])[] = [
+  ['work', ['message', 'checkpoint', 'log', 'session', 'sessions', 'approve', 'reset', 'dialog']],
+  ['go back', ['undo', 'redo', 'restore', 'rewind', 'bookmark', 'snapshot']],
+  ['look', ['status', 'changes', 'diff', 'history', 'blame', 'show', 'watch', 'health', 'open']],
+  ['edit', ['run', 'edit', 'unknown', 'mark', 'marks', 'unmark', 'milestone', 'note']],
+  ['programs', ['browser', 'noise', 'baseline']],
+  ['connect', ['setup', 'hooks', 'mcp', 'agent-hook', 'call', 'completion']],
+  ['daemon', ['start', 'stop', 'config', 'doctor', 'verify', 'gc', 'metrics']],
+];
+
+/** Every command there is: those that are calls, and those that are more. */
+export interface Catalogue {
+  readonly manifest: CliManifest;
+  readonly local: readonly Pick<Topic, 'command' | 'summary' | 'usage'>[];
+}
+
+export function help(catalogue: Catalogue, words: readonly string[]): string {
+  const topics = allTopics(catalogue);
   const asked = words.filter((word) => !word.startsWith('-')).join(' ');
+  if (asked === 'all') return everything(topics);
   const chosen = asked === '' ? [] : topics.filter(({ command }) => matches(command, asked));
   return chosen.length > 0 ? chosen.map(describeTopic).join('\n') : overview(topics);
 }
 
 function overview(topics: readonly Topic[]): string {
+  const names = new Set(topics.map(({ command }) => firstWord(command)));
+  const grouped = new Set(GROUPS.flatMap(([, all]) => all));
+  const rest = [...names].filter((name) => !grouped.has(name));
+  const rows = [...GROUPS, ['more', rest] as const].map(([title, all]) => {
+    return [title, all.filter((name) => names.has(name)).join(', ')] as const;
+  });
   return [
     'smithyd keeps the work of coding agents safe, attributable and undoable.',
     '',
     'Usage: smithyd [--root DIR] [--dialog ID] [--json] COMMAND ..',
     '',
-    'Commands:',
     columns(
-      topics.map(({ command, summary }) => [command, summary] as const),
+      rows.filter(([, all]) => all !== ''),
       '  ',
     ),
     '',
-    'For every command:',
+    '`smithyd help COMMAND` explains one of them, `smithyd help all` has a line for each.',
+    '',
     columns(GLOBAL_FLAGS, '  '),
     '',
   ].join('\n');
+}
+
+function everything(topics: readonly Topic[]): string {
+  const lines = topics.map(({ command, summary }) => [command, summary] as const);
+  return `${columns(lines, '')}\n`;
+}
+
+export function firstWord(command: string): string {
+  return command.split(' ', 1)[0] ?? command;
 }
 
 function describeTopic({ command, summary, usage, flags }: Topic): string {
@@ -50,10 +82,8 @@ function describeTopic({ command, summary, usage, flags }: Topic): string {
   return `${lines.join('\n')}\n`;
 }
 
-function allTopics(manifest: CliManifest): Topic[] {
-  const local = LOCAL_COMMANDS.map(({ command, summary, usage }) => {
-    return { command, summary, usage, flags: [] };
-  });
+export function allTopics({ manifest, local: own }: Catalogue): Topic[] {
+  const local = own.map(({ command, summary, usage }) => ({ command, summary, usage, flags: [] }));
   const taken = new Set(local.map(({ command }) => command));
   const remote = manifest.commands
     .filter(({ command }) => !taken.has(command))

@@ -1,6 +1,11 @@
 import type { GlobalFlags } from './args.js';
+import type { Catalogue } from './help.js';
 
-export type LocalRun = (globals: GlobalFlags, words: readonly string[]) => Promise<number>;
+export type LocalRun = (
+  globals: GlobalFlags,
+  words: readonly string[],
+  catalogue: Catalogue,
+) => Promise<number>;
 
 export interface LocalCommand {
   readonly command: string;
@@ -67,6 +72,13 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     load: async () => (await import('./commands/watch.js')).watch,
   },
   {
+    command: 'browser',
+    summary:
+      'Listens to a browser, so that `changes` tells of console, requests, WebSockets and actions.',
+    usage: '--url URL [--headless] | --attach PORT',
+    load: async () => (await import('./commands/browser.js')).browser,
+  },
+  {
     command: 'hooks install',
     summary: 'Puts git hooks into this repository: a checkpoint before each commit.',
     usage: '',
@@ -109,6 +121,12 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     summary: 'What agents call from their hooks, with their JSON on stdin.',
     usage: 'AGENT',
     load: async () => (await import('./commands/agent-hook.js')).agentHook,
+  },
+  {
+    command: 'completion',
+    summary: 'Prints a script that completes commands and flags in a shell.',
+    usage: 'bash|zsh|fish',
+    load: async () => (await import('./commands/completion.js')).completion,
   },
   {
     command: 'call',

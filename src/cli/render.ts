@@ -32,15 +32,14 @@ export async function render(
 
 /** Loaded only for those who look at history or edits: `status` is asked far more often. */
 async function laterRenderer(method: string): Promise<unknown> {
-  const [{ HISTORY_RENDERERS }, { EDIT_RENDERERS }, { EVENT_RENDERERS }, { RETENTION_RENDERERS }] =
-    await Promise.all([
-      import('./render-history.js'),
-      import('./render-edits.js'),
-      import('./render-events.js'),
-      import('./render-retention.js'),
-    ]);
-  const all = { ...HISTORY_RENDERERS, ...EDIT_RENDERERS, ...EVENT_RENDERERS };
-  return { ...all, ...RETENTION_RENDERERS }[method];
+  const all: readonly Readonly<Record<string, unknown>>[] = await Promise.all([
+    import('./render-history.js').then((one) => one.HISTORY_RENDERERS),
+    import('./render-edits.js').then((one) => one.EDIT_RENDERERS),
+    import('./render-events.js').then((one) => one.EVENT_RENDERERS),
+    import('./render-retention.js').then((one) => one.RETENTION_RENDERERS),
+    import('./render-changes.js').then((one) => one.CHANGE_RENDERERS),
+  ]);
+  return all.find((renderers) => method in renderers)?.[method];
 }
 
 function renderStatus(status: Answer<'status'>, { colour }: Look): string {

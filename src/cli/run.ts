@@ -17,12 +17,12 @@ export async function run(globals: GlobalFlags, words: readonly string[]): Promi
   if (globals.help || words.length === 0 || words[0] === 'help') {
     const { help } = await import('./help.js');
     const topic = words[0] === 'help' ? words.slice(1) : words;
-    return print(help(manifest, topic));
+    return print(help({ manifest, local: LOCAL_COMMANDS }, topic));
   }
   // `unknown` is a command of its own, and `unknown reset` another.
   if (local !== undefined && local.command.length >= (remote?.command.length ?? 0)) {
     const rest = words.slice(local.command.split(' ').length);
-    return (await local.load())(globals, rest);
+    return (await local.load())(globals, rest, { manifest, local: LOCAL_COMMANDS });
   }
   if (remote === undefined) throw unknownCommand(words, manifest);
   return callMethod(globals, remote, words.slice(remote.command.split(' ').length));

@@ -23,7 +23,7 @@ export interface CliFlag {
   /** Without dashes, as typed. */
   readonly name: string;
   readonly field: string;
-  readonly type: 'string' | 'number' | 'boolean' | 'list' | 'numbers' | 'json';
+  readonly type: 'string' | 'number' | 'boolean' | 'list' | 'numbers' | 'objects' | 'json';
   readonly required: boolean;
   readonly short?: string;
   readonly choices?: readonly string[];

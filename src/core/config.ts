@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NoiseRule } from './changes/noise.js';
 
 /**
  * Every setting, its default and its meaning. No setting may ever name a command: the file can
@@ -56,6 +57,18 @@ export const Config = z.strictObject({
   }),
   store: group({
     limitBytes: bytes.default(5_368_709_120).describe('Ceiling of the hidden store on disk.'),
+  }),
+  noise: group({
+    rules: z
+      .array(NoiseRule)
+      .max(200)
+      .default([])
+      .describe('What running programs say and get_changes_since leaves out.'),
+    disabled: z
+      .array(z.string().min(1).max(100))
+      .max(500)
+      .default([])
+      .describe('Names of rules that are not applied, built-in ones included.'),
   }),
   http: group({
     enabled: z.boolean().default(true).describe('Serve HTTP on loopback.'),

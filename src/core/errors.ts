@@ -1,3 +1,5 @@
+import { isDiskFull, isDiskTrouble, systemCode } from './system-errors.js';
+
 /**
  * Every failure a caller may act on, and what it becomes at each border: JSON-RPC number,
  * HTTP status, exit code. Codes are public API: add, never rename.
@@ -10,6 +12,8 @@ export const ERRORS = {
   INTERNAL: { rpc: -32603, http: 500, exit: 70 },
   // Never sent by a daemon: the client's own word for "there is none".
   DAEMON_UNAVAILABLE: { rpc: -32000, http: 503, exit: 69 },
+  // Never sent by a daemon either: no browser to be found, or none where it should be.
+  BROWSER_UNAVAILABLE: { rpc: -32004, http: 503, exit: 69 },
   FRAME_TOO_LARGE: { rpc: -32001, http: 413, exit: 2 },
   UNAUTHORIZED: { rpc: -32002, http: 401, exit: 77 },
   FORBIDDEN: { rpc: -32003, http: 403, exit: 77 },
@@ -76,9 +80,13 @@ export class SmithyError extends Error {
     this.data = details.data ?? {};
   }
 
-  /** Anything not thrown on purpose is a bug of ours: the cause is kept, its text stays inside. */
+  /**
+   * A disk that refuses is nobody's bug, wherever it did. Anything else not thrown on purpose is one
+   * of ours: the cause is kept, its text stays inside.
+   */
   static from(thrown: unknown): SmithyError {
     if (thrown instanceof SmithyError) return thrown;
+    if (isDiskTrouble(thrown)) return storageFailure(thrown);
     return new SmithyError('INTERNAL', 'The daemon hit an unexpected error.', {
       hint: 'Run `smithyd doctor`; the daemon log has the details.',
       cause: thrown,
@@ -104,6 +112,29 @@ export class SmithyError extends Error {
       data: { ...this.data, code: this.code, ...hint },
     };
   }
+}
+
+function storageFailure(cause: unknown): SmithyError {
+  const { syscall } = Object(cause) as { syscall?: unknown };
+  const reason = systemCode(cause);
+  const details = {
+    data: { op: typeof syscall === 'string' ? syscall : 'unknown', reason },
+    cause,
+  };
+  if (isDiskFull(cause)) {
+    return new SmithyError('STORAGE_FULL', 'There is no space left on the disk.', {
+      hint: 'Free some space, then try again; nothing acknowledged is lost.',
+      ...details,
+    });
+  }
+  return new SmithyError(
+    'STORAGE_IO',
+    `The disk or the system refused: ${reason ?? 'no reason'}.`,
+    {
+      hint: 'Nothing acknowledged is lost. Look at the disk, then try again; `smithyd doctor` checks.',
+      ...details,
+    },
+  );
 }
 
 function isErrorCode(code: string): code is ErrorCode {

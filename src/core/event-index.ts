@@ -140,6 +140,23 @@ export class EventIndex {
     return found;
   }
 
+  /** The newest line that is not younger than a time; 0: all are. */
+  seqAt(time: number): number {
+    const times = this.#times.numbers;
+    for (let place = this.#seqs.length - 1; place >= 0; place -= 1) {
+      if ((times[place] ?? 0) <= time) return this.#seqs.at(place);
+    }
+    return 0;
+  }
+
+  /** When a line was written, in wall time; undefined when there is no such line. */
+  timeOf(seq: number): number | undefined {
+    const place = this.#seqs.firstNotBelow(seq);
+    return place < this.#seqs.length && this.#seqs.at(place) === seq
+      ? this.#times.at(place)
+      : undefined;
+  }
+
   mark(): IndexMark {
     const [events, mentions] = [this.#seqs.length, this.#marks.length];
     return { events, mentions, kinds: this.#known.length, paths: this.#paths.length };

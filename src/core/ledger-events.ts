@@ -82,6 +82,8 @@ function besidesDialogs(entry: LedgerEntry): PublishedEvent | undefined {
   const { id: event, dialog_id, files, rationale } = entry;
   const bookmarked = entry['bookmarked'] as { what: string; id: string } | undefined;
   if (bookmarked !== undefined) {
+    // A mark that sets itself comes with a session or a checkpoint, which is told already.
+    if (entry['automatic'] === true) return undefined;
     const { what, id } = bookmarked;
     return { type: 'bookmark', what, name: entry.bookmark, id, event, dialog_id };
   }

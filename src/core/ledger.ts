@@ -32,6 +32,7 @@ const OWN_TYPES = [
   'mark',
   'recovered',
   'milestone',
+  'baseline',
 ] as const;
 
 export const ActionType = z.enum([...SEED_TYPES, ...OWN_TYPES]);

@@ -1,4 +1,3 @@
-import { caseCollisions, foldName } from './case-collisions.js';
 import type { Path } from './model.js';
 import type { FileState } from './watching.js';
 
@@ -38,8 +37,6 @@ export interface PlanInput {
 
 export interface RestorePlan {
   readonly steps: readonly Step[];
-  /** Written paths that a case-blind disk takes for one; on such a disk refuse before writing. */
-  readonly collisions: readonly (readonly Path[])[];
 }
 
 /**
@@ -63,8 +60,7 @@ export function planRestore(input: PlanInput): RestorePlan {
   }
   work.deletes.forEach(place);
   work.removals.forEach(place);
-  const written = work.heads.filter(({ kind }) => kind !== 'make_folder').map(({ path }) => path);
-  return { steps, collisions: caseCollisions(written) };
+  return { steps };
 }
 
 interface Work {
@@ -153,6 +149,11 @@ function findObstacles({ heads, deletes, removals }: Work): ReadonlyMap<Step, re
     }
   }
   return found;
+}
+
+/** What a disk without case, or one that composes accents, makes of a name. */
+function foldName(name: string): string {
+  return name.normalize('NFC').toLowerCase();
 }
 
 function isFileHead({ kind }: Step): boolean {

@@ -4,7 +4,8 @@ import type { Prepared } from './ahead.js';
 import { applyFileStep } from './file-steps.js';
 import type { StepDeps, StepResult } from './file-steps.js';
 import { applyFolderStep } from './folder-steps.js';
-import { hasCode, isDiskFull, toReason } from './reasons.js';
+import { isDiskFull } from '../core/system-errors.js';
+import { hasCode, toReason } from './reasons.js';
 
 export interface Performer {
   perform(prepared: Prepared): Promise<Outcome>;

@@ -1,16 +1,9 @@
 import { SmithyError } from '../core/errors.js';
+import { isDiskFull } from '../core/system-errors.js';
 import type { SkipReason } from '../core/tree-writer.js';
-
-/** EDQUOT, for which Node has no name: Linux, then macOS. */
-const QUOTA = [-122, -69];
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(codeOf(error));
-}
-
-/** No bytes, no inodes, no quota: the next file will not fit either. */
-export function isDiskFull(error: unknown): boolean {
-  return hasCode(error, 'ENOSPC') || QUOTA.includes(Number(fieldOf(error, 'errno')));
 }
 
 /** `EACCES: permission denied`, without the path behind it: that one is ours, not the user's. */

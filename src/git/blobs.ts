@@ -55,17 +55,25 @@ async function sendChunks(child: ImportChild, source: ContentSource): Promise<st
 
 /** @throws SmithyError STALE_READ when content is not what its name says. */
 export function requireContent(content: Uint8Array, hash: string, path?: string): void {
-  const actual = startHash(content.byteLength).update(content).digest('hex');
+  const actual = hashOf(content);
   if (actual !== hash) throw stale(path, hash, actual);
+}
+
+export function isContentOf(content: Uint8Array, hash: string): boolean {
+  return hashOf(content) === hash;
+}
+
+function hashOf(content: Uint8Array): string {
+  return startHash(content.byteLength).update(content).digest('hex');
 }
 
 function startHash(size: number): Digest {
   return createHash('sha1').update(`blob ${size}\0`);
 }
 
-function stale(path: string | undefined, expected: string, actual: string): SmithyError {
+export function stale(path: string | undefined, expected: string, actual?: string): SmithyError {
   return new SmithyError('STALE_READ', `${path ?? 'The content'} changed while it was read.`, {
     hint: 'Read it again and repeat.',
-    data: { path: path ?? null, expected, actual },
+    data: { path: path ?? null, expected, actual: actual ?? null },
   });
 }

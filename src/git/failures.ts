@@ -1,6 +1,6 @@
 import { SmithyError } from '../core/errors.js';
 import type { Hash } from '../core/model.js';
-import { codeOf } from './files.js';
+import { isDiskFull } from '../core/system-errors.js';
 
 const LONGEST_STDERR = 4096;
 
@@ -21,7 +21,7 @@ export function gitFailure(op: string, stderr: string, cause?: unknown): SmithyE
 export function diskFailure(op: string, cause: unknown): SmithyError {
   if (cause instanceof SmithyError) return cause;
   const data = { op: `store.${op}` };
-  if (['ENOSPC', 'EDQUOT'].includes(codeOf(cause) ?? '')) return full(data, cause);
+  if (isDiskFull(cause)) return full(data, cause);
   const { message = '' } = Object(cause) as { message?: string };
   return new SmithyError('STORAGE_IO', `The store cannot be written: ${message}`, {
     hint: 'Nothing acknowledged is lost. Check the disk, then restart the daemon.',

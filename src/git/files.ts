@@ -2,6 +2,7 @@ import { closeSync, constants, fsync, openSync, readFileSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { systemCode } from '../core/system-errors.js';
 
 const fsyncFile = promisify(fsync);
 
@@ -49,8 +50,5 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** The system's name for what went wrong. By shape: an error may come from another realm. */
-export function codeOf(error: unknown): string | undefined {
-  const { code } = Object(error) as { code?: unknown };
-  return typeof code === 'string' ? code : undefined;
-}
+/** The system's name for what went wrong. */
+export const codeOf = systemCode;

@@ -29,8 +29,6 @@ export class ChildGone extends Error {
 /** Deltas cost time on the way in; the repack in the background finds better ones. */
 const ARGUMENTS = ['--quiet', '--force', '--done', '--depth=0', '--date-format=raw'];
 const CONFIG = ['-c', 'core.fsync=none'];
-/** As git packs what `git add` takes in: a third less time for an eighth more bytes. */
-const IN_HURRY = ['-c', 'core.compression=1'];
 /**
  * For each object fast-import takes a quarter of a megabyte for zlib and gives it back, and glibc
  * hands such memory to the system and asks for it again, zeroed. Keeping a little saves a third of
@@ -45,17 +43,12 @@ const SILENCE_MS = 120_000;
 /** Small writes are gathered up to this size. */
 const CHUNK = 128 * 1024;
 
-export async function startImport(
-  git: Git,
-  layout: Layout,
-  inHurry: boolean,
-): Promise<ImportChild> {
+export async function startImport(git: Git, layout: Layout): Promise<ImportChild> {
   const edges = join(layout.engine, 'new-packs');
   await rm(edges, { force: true });
   // The only way to learn the names of packs without reading a folder of thousands.
   const named = `--export-pack-edges=${edges}`;
-  const config = inHurry ? [...CONFIG, ...IN_HURRY] : CONFIG;
-  const child = git.start([...config, 'fast-import', ...ARGUMENTS, named], { extra: MEMORY });
+  const child = git.start([...CONFIG, 'fast-import', ...ARGUMENTS, named], { extra: MEMORY });
   let stderr = '';
   let output = '';
   let isAlive = true;

@@ -29,14 +29,10 @@ const OBJECTS_PER_CHILD = 10_000;
 /** Git looks through all packs it ever saw: with 5,600 of them an object took it 28 ms. */
 const OBJECTS_PER_PACK = 10;
 
-/** From here on packing well would take longer than the rest of a checkpoint. */
-const MANY_OBJECTS = 1_000;
-
 /** Feeds one long-lived fast-import, and a fresh one when that has died or grown old. */
 export function createImporter(git: Git, layout: Layout, acknowledged: Acknowledged): Importer {
   let child: ImportChild | undefined;
   let sent = 0;
-  let isHurried = false;
   let number = 0;
   /** Commits of the present child, by the mark they have there. */
   let marks = new Map<CommitId, number>();
@@ -46,21 +42,15 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
   /** Packs that it finished without anybody asking. */
   let leftovers: readonly string[] = [];
 
-  /** Very many objects get a child of their own, which packs them less tightly. */
-  async function ready(objects: number): Promise<ImportChild> {
+  async function ready(): Promise<ImportChild> {
     await retiring;
-    const isMany = objects >= MANY_OBJECTS;
-    if (child?.isAlive() !== true) return start(isMany);
-    if (!isMany) return child;
-    leftovers = [...leftovers, ...(await end())];
-    return start(true);
+    return child?.isAlive() === true ? child : start();
   }
 
-  async function start(inHurry = false): Promise<ImportChild> {
+  async function start(): Promise<ImportChild> {
     marks = new Map();
     sent = 0;
-    isHurried = inHurry;
-    return (child = await startImport(git, layout, inHurry));
+    return (child = await startImport(git, layout));
   }
 
   async function sendAll(
@@ -88,7 +78,7 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
 
   /** Behind the back of the caller who made it old, and before the next one comes. */
   function retireIfOld(): void {
-    if (sent <= OBJECTS_PER_CHILD && !isHurried) return;
+    if (sent <= OBJECTS_PER_CHILD) return;
     retiring = end()
       .then(async (packs) => {
         leftovers = [...leftovers, ...packs];
@@ -122,7 +112,7 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
       // Refuses a bad path here: half a commit could not be taken back.
       const commands = [...fileCommands(changes)];
       const blobs = changes.filter(isBlob);
-      const to = await ready(blobs.length);
+      const to = await ready();
       await sendAll(to, blobs, request.onProgress);
       const mark = ++number;
       const nameOf = (id: CommitId): string => (marks.has(id) ? `:${marks.get(id) ?? 0}` : id);
@@ -137,7 +127,7 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
       return { id, packs: [...takeLeftovers(), ...packs] };
     },
     async blobs(blobs) {
-      const to = await ready(blobs.length);
+      const to = await ready();
       const count = await sendAll(to, blobs);
       if (count === 0) return takeLeftovers();
       const { packs } = await settle(to);
@@ -149,6 +139,6 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
   };
 }
 
-function isBlob(change: FileChange): change is FileChange & NewBlob {
+export function isBlob(change: FileChange): change is FileChange & NewBlob {
   return 'content' in change;
 }

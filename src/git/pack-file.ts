@@ -20,7 +20,7 @@ export interface PackFile {
 }
 
 const BLOB = 3;
-const HEADER_BYTES = 12;
+export const HEADER_BYTES = 12;
 const ID_BYTES = 20;
 const INDEX_MAGIC = 0xff744f63;
 const FANOUT_AT = 8;
@@ -32,7 +32,16 @@ const deflateElsewhere = promisify(deflate);
 export async function toEntry(hash: Hash, content: Uint8Array): Promise<PackEntry> {
   const deflated =
     content.byteLength <= DEFLATED_HERE ? deflateSync(content) : await deflateElsewhere(content);
-  const bytes = Buffer.concat([entryHead(content.byteLength), deflated]);
+  return entryOf(hash, content.byteLength, deflated);
+}
+
+/** Packed less tightly, as `git add` does it: a third less time for an eighth more bytes. */
+export function toHurriedEntry(hash: Hash, content: Uint8Array): PackEntry {
+  return entryOf(hash, content.byteLength, deflateSync(content, { level: 1 }));
+}
+
+function entryOf(hash: Hash, size: number, deflated: Uint8Array): PackEntry {
+  const bytes = Buffer.concat([entryHead(size), deflated]);
   return { hash, bytes, crc: crc32(bytes) };
 }
 
@@ -45,26 +54,37 @@ function entryHead(size: number): Buffer {
   return Buffer.from(head);
 }
 
-/** No two entries may have the same hash. */
-export function encodePack(entries: readonly PackEntry[]): PackFile {
+export function packHeader(count: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.write('PACK');
   header.writeUInt32BE(2, 4);
-  header.writeUInt32BE(entries.length, 8);
-  const body = Buffer.concat([header, ...entries.map(({ bytes }) => bytes)]);
-  const sum = sha1(body);
-  const pack = Buffer.concat([body, sum]);
-  return { name: `pack-${sum.toString('hex')}`, pack, index: encodeIndex(entries, sum) };
+  header.writeUInt32BE(count, 8);
+  return header;
 }
 
-function encodeIndex(entries: readonly PackEntry[], packSum: Buffer): Buffer {
+/** No two entries may have the same hash. */
+export function encodePack(entries: readonly PackEntry[]): PackFile {
+  const body = Buffer.concat([packHeader(entries.length), ...entries.map(({ bytes }) => bytes)]);
+  const sum = sha1(body);
+  const pack = Buffer.concat([body, sum]);
   let offset = HEADER_BYTES;
-  const placed = entries.map((entry) => {
+  const placed = entries.map(({ hash, crc, bytes }) => {
     const at = offset;
-    offset += entry.bytes.byteLength;
-    return { ...entry, at };
+    offset += bytes.byteLength;
+    return { hash, crc, at };
   });
-  placed.sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  return { name: `pack-${sum.toString('hex')}`, pack, index: encodeIndex(placed, sum) };
+}
+
+/** Where in a pack an entry begins: below 2 GiB. */
+export interface PlacedEntry {
+  readonly hash: Hash;
+  readonly crc: number;
+  readonly at: number;
+}
+
+export function encodeIndex(entries: readonly PlacedEntry[], packSum: Buffer): Buffer {
+  const placed = [...entries].sort((a, b) => (a.hash < b.hash ? -1 : 1));
   const count = placed.length;
   const index = Buffer.alloc(NAMES_AT + count * (ID_BYTES + 8) + ID_BYTES);
   index.writeUInt32BE(INDEX_MAGIC, 0);

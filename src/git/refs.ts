@@ -51,6 +51,9 @@ export interface HeldBranch {
   release(): Promise<void>;
 }
 
+/** Locks of ours that the disk did not let us take away; whoever needs one of them next tries again. */
+export type LeftLocks = Set<string>;
+
 /**
  * Git's own protocol for one loose ref (`<ref>.lock`, created exclusively, renamed over the ref).
  * Done here and not by `update-ref` because the new value can then be flushed at the same time as
@@ -59,18 +62,24 @@ export interface HeldBranch {
 export async function holdBranch(
   layout: Layout,
   dialog: string,
-  where: { readonly branch: string; readonly expected: CommitId | null },
+  where: {
+    readonly branch: string;
+    readonly expected: CommitId | null;
+    readonly left: LeftLocks;
+  },
 ): Promise<HeldBranch> {
-  const { branch, expected } = where;
+  const { branch, expected, left } = where;
   const path = join(layout.heads(dialog), branch);
   const lock = `${path}.lock`;
+  if (left.has(lock)) await removeLock(lock, left);
   let file: FileHandle | undefined = await openLock(lock, dialog);
   const release = async (): Promise<void> => {
     if (file === undefined) return;
     const closing = file;
     file = undefined;
-    await closing.close();
-    await rm(lock, { force: true });
+    // Its caller failed already, or will be told by the next one.
+    await closing.close().catch(() => undefined);
+    await removeLock(lock, left).catch(() => undefined);
   };
   const actual = readBranch(layout, dialog, branch);
   if (actual !== expected) {
@@ -91,6 +100,14 @@ export async function holdBranch(
     },
     release,
   };
+}
+
+async function removeLock(lock: string, left: LeftLocks): Promise<void> {
+  left.add(lock);
+  await rm(lock, { force: true }).catch((error: unknown) => {
+    throw diskFailure('unlock', error);
+  });
+  left.delete(lock);
 }
 
 async function openLock(lock: string, dialog: string): Promise<FileHandle> {

@@ -14,7 +14,7 @@ import { createChecks } from './check.js';
 import { diskFailure, noBlob } from './failures.js';
 import { flush } from './files.js';
 import { createHistory } from './history.js';
-import { createImporter, type Written } from './importer.js';
+import { createImporter, isBlob, type Written } from './importer.js';
 import { ChildGone } from './import-child.js';
 import {
   ensureDialog,
@@ -28,6 +28,7 @@ import {
 } from './layout.js';
 import { createOldDialogs } from './old-dialogs.js';
 import { requireBranch, requireDialog, requireId } from './names.js';
+import { createManyBlobs, withoutContents } from './many-blobs.js';
 import { createNewBlobs } from './new-blobs.js';
 import { createPacks } from './packs.js';
 import { createReader, lengthsOf } from './reader.js';
@@ -39,6 +40,7 @@ import {
   removeLocks,
   toTransaction,
   type HeldBranch,
+  type LeftLocks,
 } from './refs.js';
 import { createGit } from './run.js';
 import { seed } from './seed.js';
@@ -68,6 +70,13 @@ export function createStore(options: StoreOptions): CheckpointStore {
     ...{ admit, doubt, requireSpace, retried },
     isRepacking: () => upkeep.isRunning(),
   });
+  const writeMany = createManyBlobs({
+    folder: layout.packs,
+    isKnown: (hash) => acknowledged.has(hash),
+    admit,
+    acknowledge: (hashes) => hashes.forEach((hash) => acknowledged.add(hash)),
+  });
+  const leftLocks: LeftLocks = new Set();
   /** Why nothing more is acknowledged. */
   let suspect: SmithyError | undefined;
   let isClosed = false;
@@ -145,14 +154,16 @@ export function createStore(options: StoreOptions): CheckpointStore {
     });
   }
 
-  async function write(request: CommitRequest, changes: readonly FileChange[]): Promise<CommitId> {
+  async function write(request: CommitRequest, given: readonly FileChange[]): Promise<CommitId> {
     const { dialog, branch, expected, parents, base } = request;
-    requireSpace(bytesOf(changes));
-    await requirePresent(changes);
+    requireSpace(bytesOf(given));
+    await requirePresent(given);
+    const packed = await writeMany(given.filter(isBlob), request.onProgress);
+    const changes = withoutContents(given, (hash) => packed.has(hash));
     const isParent = base === (parents[0] ?? null) || base === null;
     const tree = isParent ? undefined : (await history.readCommit(base)).tree;
     const [held, written] = await Promise.allSettled([
-      holdBranch(layout, dialog, { branch, expected }),
+      holdBranch(layout, dialog, { branch, expected, left: leftLocks }),
       retried(() => importer.commit(request, changes, tree)),
     ]);
     try {

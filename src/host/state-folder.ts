@@ -1,4 +1,12 @@
-import { chmodSync, lstatSync, mkdirSync, writeFileSync, type Stats } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  writeFileSync,
+  type Dirent,
+  type Stats,
+} from 'node:fs';
 import { join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import { STATE_FOLDER } from '../core/paths.js';
@@ -41,6 +49,7 @@ export function prepareStateFolder(root: string): StatePaths {
     unlessThere(() => mkdirSync(folder, { mode: 0o700 }));
     requirePrivate(folder);
   }
+  refuseLinks(paths.state);
   const ignoreFile = join(paths.state, '.gitignore');
   // The user's `git status` must never show us, from the first moment on.
   unlessThere(() => writeFileSync(ignoreFile, '*\n', { flag: 'wx', mode: 0o600 }));
@@ -51,14 +60,45 @@ export function prepareStateFolder(root: string): StatePaths {
 export function requirePrivate(folder: string): void {
   const stat = lstatSync(folder);
   const why = whyUnsafe(stat) ?? (stat.isDirectory() ? undefined : 'is not a folder');
-  if (why !== undefined) {
-    throw new SmithyError('FORBIDDEN', `${folder} ${why}; refusing to use it.`, {
-      hint: 'Look who made it. If it is yours: chown it to yourself and `chmod 700` it.',
-      data: { path: folder },
-    });
-  }
+  if (why !== undefined) throw untrusted(folder, why);
   // Readable by others is a leak, not an attack: closed without asking.
   if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
+/**
+ * A project that was cloned or unpacked can bring a state folder along, and each link in it would lead
+ * our writing elsewhere. We make none ourselves. From here on nobody but its owner can add one.
+ */
+function refuseLinks(state: string): void {
+  const waiting = [state];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    for (const entry of entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      if (entry.isSymbolicLink()) throw untrusted(path, 'is a symbolic link', LINK_HINT);
+      if (entry.isDirectory()) waiting.push(path);
+    }
+  }
+}
+
+/** None for a folder that went away: a daemon that runs here already goes on meanwhile. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+const OWNER_HINT = 'Look who made it. If it is yours: chown it to yourself and `chmod 700` it.';
+const LINK_HINT =
+  'Nothing of the daemon is ever kept behind a link: look where it leads, and remove it.';
+
+function untrusted(path: string, why: string, hint = OWNER_HINT): SmithyError {
+  return new SmithyError('FORBIDDEN', `${path} ${why}; refusing to use it.`, {
+    hint,
+    data: { path },
+  });
 }
 
 /** Why a folder or socket must not be trusted; undefined when it may be. */

@@ -31,6 +31,17 @@ export function holdState({ lock }: StatePaths): () => boolean {
   };
 }
 
+/** Out of watches, or of instances of them: the daemon works without these conveniences. */
+function watchIfPossible(folder: string, look: (file: string | null) => void): FSWatcher[] {
+  try {
+    const watcher = watch(folder, { persistent: false }, (_, file) => look(file));
+    watcher.on('error', () => undefined);
+    return [watcher];
+  } catch {
+    return [];
+  }
+}
+
 /** Notices what others do to our own folder. Costs nothing while nothing happens. */
 export function watchState(watched: WatchedState, listener: StateListener): () => void {
   const { paths, address, isOurs } = watched;
@@ -46,12 +57,7 @@ export function watchState(watched: WatchedState, listener: StateListener): () =
       grace = setTimeout(lookAtSocket, SOCKET_GRACE_MS);
     } else if (file === basename(paths.config)) listener.configChanged();
   };
-  const watchers: FSWatcher[] = [paths.state, paths.run].map((folder) => {
-    const watcher = watch(folder, { persistent: false }, (_, file) => look(file));
-    // Out of watches: the daemon works without these conveniences.
-    watcher.on('error', () => undefined);
-    return watcher;
-  });
+  const watchers = [paths.state, paths.run].flatMap((folder) => watchIfPossible(folder, look));
   return () => {
     clearTimeout(grace);
     for (const watcher of watchers) watcher.close();

@@ -1,4 +1,5 @@
 import { SmithyError } from '../core/errors.js';
+import { systemCode } from '../core/system-errors.js';
 
 /** The file is not what was written to it. */
 export class Damage extends Error {
@@ -49,6 +50,5 @@ export function rebuildDue(dialog: string): SmithyError {
 }
 
 function codeOf(error: unknown): string {
-  if (!(error instanceof Error) || !('code' in error)) return '';
-  return typeof error.code === 'string' ? error.code : '';
+  return systemCode(error) ?? '';
 }

@@ -1,4 +1,5 @@
 import {
+  existsSync,
   chmodSync,
   closeSync,
   lstatSync,
@@ -38,7 +39,8 @@ export function identify(path: string): FileIdentity | undefined {
 
 /** An empty file for SQLite to fill: `-wal` and `-shm` get the mode of the database. */
 export function createFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // Only the last folder: a state folder that somebody took away must not come back by itself.
+  if (!existsSync(dirname(path))) mkdirSync(dirname(path), { mode: 0o700 });
   // The write-ahead file of a lost database would be replayed into the new one.
   removeCompanions(path);
   closeSync(openSync(path, 'wx', 0o600));

@@ -1,9 +1,9 @@
-import { mkdir, open, readdir, readFile, rm, type FileHandle } from 'node:fs/promises';
+import { open, readdir, readFile, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { BlockFiles, EventBlocks } from '../core/event-blocks.js';
 import type { DamagedFile } from '../core/ports.js';
-import { codeOf } from './files.js';
+import { codeOf, makeFolder } from './files.js';
 
 export interface BlockFilesOptions {
   /** `<state>/ledger`. */
@@ -82,7 +82,7 @@ export function createBlockFiles({ ledger, edition }: BlockFilesOptions): BlockF
     for (const [name, lines] of byFile) {
       await append(name, lines).catch(async (error: unknown) => {
         if (codeOf(error) !== 'ENOENT') throw error;
-        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await makeFolder(folder);
         await append(name, lines);
       });
     }

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
-import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
+import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { DerivedFiles } from '../core/derived.js';
 import { readChecked, writeChecked } from './checked-file.js';
-import { messageOf } from './files.js';
+import { makeFolder, messageOf } from './files.js';
 
 const LINES = 'derived.jsonl';
 const PIECES = 'index.bin';
@@ -71,7 +71,7 @@ export function createDerivedFiles(folder: string): DerivedFiles {
     },
 
     async write(lines, { isAnew, pieces }) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolder(folder);
       const reached = await appendPieces(piecesPath, isAnew ? NOTHING : end, pieces);
       await writeChecked(linesPath, blocks(reached, lines));
       end = reached;

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, rename, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { systemCode } from '../core/system-errors.js';
 
 /** The calls that decide about durability; a test replaces them to make them fail. */
 export interface LedgerIo {
@@ -31,6 +32,16 @@ const FLAGS =
   constants.O_NOFOLLOW |
   constants.O_NONBLOCK |
   (WRITES_LAST ? constants.O_DSYNC : 0);
+
+/**
+ * Makes a folder inside one that is there: a state folder that somebody took away must not come
+ * back by itself.
+ */
+export async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  });
+}
 
 /** Opens the file, making it and its folder durable parts of the disk when they are new. */
 export async function openLedgerFile(
@@ -132,11 +143,8 @@ export async function flushFolder(folder: string): Promise<void> {
   }
 }
 
-/** The system's name for what went wrong. By shape: an error may come from another realm. */
-export function codeOf(error: unknown): string | undefined {
-  const { code } = Object(error) as { code?: unknown };
-  return typeof code === 'string' ? code : undefined;
-}
+/** The system's name for what went wrong. */
+export const codeOf = systemCode;
 
 export function messageOf(error: unknown): string {
   const { message } = Object(error) as { message?: unknown };

@@ -11,8 +11,9 @@ import {
   type LedgerQuery,
   type RecoveryReport,
 } from '../core/ledger.js';
+import { isDiskFull } from '../core/system-errors.js';
 import { SMALL_CHUNK } from './chunks.js';
-import { codeOf, diskIo, messageOf, type LedgerIo } from './files.js';
+import { diskIo, messageOf, type LedgerIo } from './files.js';
 import { checkLine, claimedSeq, decodeLine, encodeLine, hashLine, NO_HASH } from './line.js';
 import { Offsets } from './offsets.js';
 import { Scanner } from './scan.js';
@@ -180,10 +181,13 @@ export function createLedger(options: LedgerOptions): Ledger {
     const entries: LedgerEntry[] = [];
     if (segments === undefined || limit <= 0 || after >= head.seq) return entries;
     let bytes = 0;
+    let reached = after;
     const chunk = limit <= FEW ? { chunk: SMALL_CHUNK } : {};
     for await (const line of segments.linesFrom(offsets.before(after), chunk)) {
-      // Most of those before it need no check.
-      if ((claimedSeq(line.bytes) ?? 0) <= after || checkLine(line.bytes) === undefined) continue;
+      // Most of those before it need no check; a line that is there twice counts once.
+      const claimed = claimedSeq(line.bytes) ?? 0;
+      if (claimed <= reached || checkLine(line.bytes) === undefined) continue;
+      reached = claimed;
       bytes += line.bytes.length;
       if (entries.length > 0 && bytes > maxBytes) break;
       entries.push(decodeLine(line.bytes));
@@ -245,7 +249,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 const LINE_END = Buffer.from('\n');
 
 function failure(op: string, cause: unknown, as?: 'STORAGE_IO'): SmithyError {
-  const isFull = as === undefined && ['ENOSPC', 'EDQUOT'].includes(codeOf(cause) ?? '');
+  const isFull = as === undefined && isDiskFull(cause);
   const why = messageOf(cause);
   return isFull
     ? new SmithyError('STORAGE_FULL', `There is no space for the ledger: ${why}.`, {

@@ -1,7 +1,7 @@
-import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { patchPath, type PatchFiles } from '../core/ledger.js';
-import { codeOf } from './files.js';
+import { codeOf, makeFolder } from './files.js';
 
 /** However small, each takes a block of the disk; an older one can be made at any time. */
 const MOST_KEPT = 200;
@@ -75,7 +75,7 @@ export function createPatchFiles(state: string): PatchFiles {
         await write(bytes);
       } catch (error) {
         if (codeOf(error) !== 'ENOENT') throw error;
-        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await makeFolder(folder);
         await write(bytes);
       }
       const path = join(state, patchPath(id));

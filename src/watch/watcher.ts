@@ -249,15 +249,16 @@ class ProjectWatcher implements Watcher {
   async #settled(): Promise<boolean> {
     await this.#started;
     if (this.#hasEnded() || !this.#root.check()) return false;
-    const { rulebook, watches } = this.#surveyor;
     const canBeTold = this.#engine.ordered && !this.#doubts.isSilent;
     const isTold = canBeTold && (await this.#barrier.reach());
     if (this.#hasEnded()) return false;
-    if (rulebook.outsideChanged()) await this.#surveyor.reloadRules();
+    // A folder may get its watch back while we wait, and have nobody who looked into it yet.
+    const unwatched = [...this.#surveyor.watches.unwatched];
+    if (this.#surveyor.rulebook.outsideChanged()) await this.#surveyor.reloadRules();
     await this.#surveyor.caughtUp();
     if (!isTold && canBeTold) this.#doubts.raise('barrier_timeout');
     if (!isTold || !this.#doubts.isClear) await this.#scan();
-    else if (watches.unwatched.size > 0) await this.#surveyor.surveyUnwatched();
+    else await this.#surveyor.surveyUnwatched(unwatched);
     await this.#surveyor.publisher.drain();
     return this.#root.check() && this.#doubts.isClear;
   }

@@ -39,6 +39,8 @@ export interface Voice {
 /** A result together with its size and text. */
 export interface Account extends FileResult {
   readonly additions: number;
+  /** The edit had so much text that this file was not looked into. */
+  readonly isUntold?: true;
   readonly deletions: number;
   readonly diff?: string;
   readonly affectedLines: readonly number[];
@@ -119,17 +121,17 @@ export class Accounts {
     const accounts: Account[] = [];
     let room = MOST_TEXT_BYTES;
     for (const result of joined) {
-      const diff = room > 0 ? await this.#compare(result, side) : undefined;
+      const isUntold = room <= 0;
+      const diff = isUntold ? undefined : await this.#compare(result, side);
       room -= diff?.unified?.length ?? 0;
       const lines =
         diff === undefined ? 'edit_replace' : await this.#lineChange(result, diff, side);
       accounts.push({
         ...result,
-        additions: diff?.additions ?? 0,
-        deletions: diff?.deletions ?? 0,
-        ...(diff?.unified === undefined ? {} : { diff: diff.unified }),
+        ...sizeOf(diff),
         affectedLines: diff === undefined ? [] : affectedLines(diff, lines),
         lines,
+        ...(isUntold ? { isUntold } : {}),
       });
     }
     return accounts;
@@ -169,7 +171,9 @@ export class Accounts {
   /** The text of a line's change, as far as it can still be had. */
   async diffOf(entry: LedgerEntry): Promise<string | null> {
     const result = resultsOf(entry).at(-1);
-    if (result === undefined) return null;
+    // What was too much to tell then stays so: whatever is made anew must be what it was.
+    const told = entry['told'] as { untold?: true } | undefined;
+    if (result === undefined || told?.untold === true) return null;
     const diff = await this.#compare(result, this.#side).catch(() => undefined);
     return diff?.unified ?? null;
   }
@@ -234,12 +238,13 @@ export function linesFor(
     .filter(({ change }) => change !== 'unchanged')
     .map((account) => {
       const { change, additions, deletions } = account;
+      const untold = account.isUntold === true ? { untold: true } : {};
       return {
         ...voice,
         ...changeFields([account]),
         action_type: actionOf(account, account.lines),
         affected_lines: [...account.affectedLines],
-        ...(edit === undefined ? {} : { told: { change, additions, deletions }, edit }),
+        ...(edit === undefined ? {} : { told: { change, additions, deletions, ...untold }, edit }),
       };
     });
 }
@@ -303,4 +308,10 @@ function affectedLines({ hunks = [] }: FileDiff, lines: LineChange): number[] {
     }
   }
   return numbers;
+}
+
+function sizeOf(diff: FileDiff | undefined): Pick<Account, 'additions' | 'deletions' | 'diff'> {
+  if (diff === undefined) return { additions: 0, deletions: 0 };
+  const { additions, deletions, unified } = diff;
+  return { additions, deletions, ...(unified === undefined ? {} : { diff: unified }) };
 }

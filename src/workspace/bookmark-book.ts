@@ -45,11 +45,11 @@ export class BookmarkBook implements Derived {
   fold({ bookmark: name, id: event, ts: at, ...rest }: LedgerEntry): void {
     const note = rest['bookmarked'] as BookmarkNote | undefined;
     if (note === undefined || name === null) return;
-    if (note.what === 'removed') this.#known.delete(name);
-    else {
-      const { id, commit, as_of: asOf } = note;
-      this.#known.set(name, { name, id, commit, asOf, event, at });
-    }
+    // One that is set again is the newest.
+    this.#known.delete(name);
+    if (note.what === 'removed') return;
+    const { id, commit, as_of: asOf } = note;
+    this.#known.set(name, { name, id, commit, asOf, event, at });
   }
 
   get(name: string): Bookmark | undefined {

@@ -1,3 +1,4 @@
+import { PINNED } from '../core/changes/mark-name.js';
 import { requireBookmarkName } from '../core/bookmark-name.js';
 import type { DialogState } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
@@ -17,6 +18,7 @@ import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import type { EditBook } from './edit-book.js';
 import type { Goals } from './goals.js';
+import type { MarkBook, MarkNote } from './mark-book.js';
 import type { Places, SavedPlace } from './places.js';
 import { settled } from './settled.js';
 import type { SnapshotBook } from './snapshot-book.js';
@@ -24,6 +26,7 @@ import type { Unrecorded } from './unrecorded.js';
 
 export interface BookmarkDeps {
   readonly bookmarks: BookmarkBook;
+  readonly marks: MarkBook;
   readonly snapshots: SnapshotBook;
   readonly book: DialogBook;
   readonly dialogs: Dialogs;
@@ -73,35 +76,41 @@ export class Bookmarks {
     requireOneTarget(request);
     await settled(watcher);
     return queue.run(async () => {
-      this.#requireFree(name);
+      this.requireFree(name);
       const dialog = await dialogs.wanted(request.dialog);
-      const { id, place } = await this.#target(dialog, request);
-      const commit = await this.#pin(id, place);
-      const asOf = (place.kind === 'event' ? place.seq : place.asOf) ?? 0;
-      const note: BookmarkNote = { what: 'added', id, commit, as_of: asOf };
-      const event = await this.#record(name, note);
-      return { name, id, commit_id: commit, event };
+      return this.set(name, await this.#target(dialog, request));
     });
   }
 
+  /** Gives a name to a state, whatever it named before. In a turn; `mark`: what makes it a mark. */
+  async set(name: string, { id, place }: Target, mark?: MarkNote) {
+    const isMoved = this.#deps.bookmarks.get(name) !== undefined;
+    const commit = await this.#hold(name, { id, place }, mark);
+    const asOf = (place.kind === 'event' ? place.seq : place.asOf) ?? 0;
+    const event = await this.#record(name, { what: 'added', id, commit, as_of: asOf }, mark);
+    if (isMoved) await this.#settleLater();
+    return { name, id, commit_id: commit, event };
+  }
+
   remove(name: string) {
-    return this.#deps.queue.run(async () => {
-      const { bookmarks } = this.#deps;
-      const known = bookmarks.get(name);
-      if (known === undefined) throw notFound(name, bookmarks.list());
-      const { id, commit, asOf } = known;
-      // The line first: a pin without a name goes at the next start.
-      const event = await this.#record(name, { what: 'removed', id, commit, as_of: asOf });
-      await this.#settlePins().catch((error: unknown) => {
-        this.#deps.log.write('warn', 'a pin is left for the next start', { error: String(error) });
-      });
-      return { name, id, event };
-    });
+    return this.#deps.queue.run(() => this.drop(name));
+  }
+
+  /** The same in a turn. */
+  async drop(name: string) {
+    const { bookmarks } = this.#deps;
+    const known = bookmarks.get(name);
+    if (known === undefined) throw notFound(name, bookmarks.list());
+    const { id, commit, asOf } = known;
+    // The line first: a pin without a name goes at the next start.
+    const event = await this.#record(name, { what: 'removed', id, commit, as_of: asOf });
+    await this.#settleLater();
+    return { name, id, event };
   }
 
   list() {
     return this.#deps.queue.share(() => {
-      const all = this.#deps.bookmarks.list();
+      const all = this.#listed();
       return {
         bookmarks: toMap(all),
         details: all.map(({ name, id, commit, event, at }) => {
@@ -114,7 +123,7 @@ export class Bookmarks {
   /** To be called when the ledger was read: pins and file are what it says. */
   async open(): Promise<void> {
     await this.#settlePins();
-    const due = toMap(this.#deps.bookmarks.list());
+    const due = toMap(this.#listed());
     const present = this.#deps.bookmarkFile.read();
     if (present === undefined && Object.keys(due).length === 0) return;
     if (JSON.stringify(present) !== JSON.stringify(due)) this.#writeFile();
@@ -122,15 +131,23 @@ export class Bookmarks {
 
   /** Why `bookmarks.json` is not what the ledger says; undefined when it is, or is not there. */
   whyFileDiffers(): string | undefined {
-    const { bookmarkFile, bookmarks } = this.#deps;
+    const { bookmarkFile } = this.#deps;
     if (!bookmarkFile.isThere()) return undefined;
-    const due = JSON.stringify(toMap(bookmarks.list()));
+    const due = JSON.stringify(toMap(this.#listed()));
     return JSON.stringify(bookmarkFile.read()) === due ? undefined : NOT_AS_THE_LEDGER;
   }
 
-  async #record(name: string, note: BookmarkNote): Promise<string> {
-    const { editBook, bookmarks, unrecorded, book, clock, version } = this.#deps;
+  /** What people named: marks that set themselves are told by `list_marks` alone. */
+  #listed(): Bookmark[] {
+    const { bookmarks, marks } = this.#deps;
+    return bookmarks.list().filter(({ name }) => !marks.isAutomatic(name));
+  }
+
+  async #record(name: string, note: BookmarkNote, mark?: MarkNote): Promise<string> {
+    const { editBook, bookmarks, marks, unrecorded, book, clock, version } = this.#deps;
     const dialog = book.find(undefined);
+    const isMark = mark !== undefined || marks.get(name) !== undefined;
+    const what = isMark ? 'mark' : 'bookmark';
     const line: NewEvent = {
       ts: new Date(clock.now()).toISOString(),
       author: { name: 'smithyd', version, kind: 'daemon' },
@@ -138,12 +155,15 @@ export class Bookmarks {
       ...(dialog === undefined ? {} : placeOf(dialog)),
       bookmark: name,
       ...(readSnapshotId(note.id) === undefined ? {} : { snapshot_ref: note.id }),
-      message: `${note.what === 'added' ? 'Bookmark' : 'Removed bookmark'} ${name}: ${note.id}`,
+      message: `${note.what === 'added' ? capital(what) : `Removed ${what}`} ${name}: ${note.id}`,
       bookmarked: note,
+      ...(mark === undefined ? {} : { marked: mark }),
+      ...(isMark && PINNED.includes(name) ? { automatic: true } : {}),
     };
     const [entry] = await editBook.append([line]);
     if (entry === undefined) throw new Error('a bookmark left no line');
     bookmarks.fold(entry);
+    marks.fold(entry);
     unrecorded.recorded(KEPT);
     this.#writeFile();
     return entry.id;
@@ -183,10 +203,16 @@ export class Bookmarks {
     return { id, place: { kind: 'commit', commit: id as CommitId, asOf: known.get(id) } };
   }
 
+  /** Nothing for a mark that sets itself: its dialog has the checkpoint as long as the mark is there. */
+  async #hold(name: string, { id, place }: Target, mark?: MarkNote): Promise<CommitId> {
+    const isAutomatic = mark !== undefined && PINNED.includes(name) && place.kind !== 'event';
+    return isAutomatic ? place.commit : this.#pin(id, place);
+  }
+
   /** Holds a state by a branch of its own; the commit that is held. */
   async #pin(id: string, place: SavedPlace): Promise<CommitId> {
-    const { store, goals, bookmarks } = this.#deps;
-    const pinned = bookmarks.pinned(id);
+    const { store, goals } = this.#deps;
+    const pinned = this.#listed().find((one) => one.id === id);
     if (pinned !== undefined) return pinned.commit;
     await store.createRepository(KEPT);
     const branch = `${PIN}${id}`;
@@ -199,10 +225,17 @@ export class Bookmarks {
     return place.commit;
   }
 
-  /** A pin for everything that has a name, and none for what has not. */
+  /** What it does is only tidy: the next start does it too. */
+  async #settleLater(): Promise<void> {
+    await this.#settlePins().catch((error: unknown) => {
+      this.#deps.log.write('warn', 'a pin is left for the next start', { error: String(error) });
+    });
+  }
+
+  /** A pin for everything that somebody named, and none for what has not. */
   async #settlePins(): Promise<void> {
-    const { store, bookmarks, log } = this.#deps;
-    const due = new Map(bookmarks.list().map(({ id, commit }) => [`${PIN}${id}`, commit]));
+    const { store, log } = this.#deps;
+    const due = new Map(this.#listed().map(({ id, commit }) => [`${PIN}${id}`, commit]));
     const present = await store.branches(KEPT);
     const updates: BranchUpdate[] = [...present]
       .filter(([name]) => name.startsWith(PIN) && !due.has(name))
@@ -222,14 +255,15 @@ export class Bookmarks {
 
   #writeFile(): void {
     try {
-      this.#deps.bookmarkFile.write(toMap(this.#deps.bookmarks.list()));
+      this.#deps.bookmarkFile.write(toMap(this.#listed()));
     } catch (error) {
       // Made again at the next start; the line is what counts.
       this.#deps.log.write('warn', 'bookmarks.json could not be written', { error: String(error) });
     }
   }
 
-  #requireFree(name: string): void {
+  /** @throws SmithyError NAME_TAKEN */
+  requireFree(name: string): void {
     const taken = this.#deps.bookmarks.get(name);
     if (taken === undefined) return;
     throw new SmithyError('NAME_TAKEN', `There is a bookmark ${name} already, of ${taken.id}.`, {
@@ -237,6 +271,10 @@ export class Bookmarks {
       data: { name, id: taken.id },
     });
   }
+}
+
+function capital(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 
 function toMap(all: readonly Bookmark[]): Record<string, string> {

@@ -35,9 +35,14 @@ export interface CheckpointDeps {
   readonly queue: Queue;
   readonly clock: Clock;
   readonly log: Log;
+  /** Sets the mark of that name to a checkpoint. */
+  readonly marked: (name: MarkedKind, dialog: DialogState, commit: CommitId) => Promise<void>;
   /** Runs after each commit; returns at once. */
   readonly tidy: () => void;
 }
+
+/** Checkpoints that are marks of that name, too. */
+type MarkedKind = 'pre_commit' | 'session_start';
 
 export interface MessageRequest {
   readonly content: string;
@@ -47,7 +52,7 @@ export interface MessageRequest {
 
 export interface CreateRequest {
   readonly message?: string | undefined;
-  readonly kind?: 'manual' | 'pre_commit' | 'session_start' | undefined;
+  readonly kind?: 'manual' | MarkedKind | undefined;
   readonly dialog?: string | undefined;
 }
 
@@ -114,6 +119,7 @@ export class Checkpoints {
       const saved = await this.save(dialog, { kind, message: text, always: message !== undefined });
       const session = activeSession(dialog).name;
       if (!saved.isNew) this.#tellChecked(dialog, { saved, kind, session });
+      if (kind !== 'manual') await this.#deps.marked(kind, dialog, saved.commit);
       return {
         commit_id: saved.commit,
         message: text,
@@ -232,7 +238,7 @@ export class Checkpoints {
   }
 }
 
-const DEFAULT_MESSAGES: Readonly<Record<'manual' | 'pre_commit' | 'session_start', string>> = {
+const DEFAULT_MESSAGES: Readonly<Record<'manual' | MarkedKind, string>> = {
   manual: 'Checkpoint',
   pre_commit: 'Before commit',
   session_start: 'Session start',

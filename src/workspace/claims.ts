@@ -94,7 +94,9 @@ export class Claims {
    */
   restart(pending: readonly PendingChange[], later: ReadonlyMap<Path, FileState | null>): void {
     this.#watcher.publish();
-    for (const { path } of this.known.list()) this.known.forget(path);
+    const due = new Set([...pending.map(({ path }) => path), ...later.keys()]);
+    // How the others were noticed is still true.
+    for (const { path } of this.known.list()) if (!due.has(path)) this.known.forget(path);
     for (const { path, before } of pending) this.known.explain(path, before);
     for (const [path, state] of later) this.known.explain(path, state);
   }

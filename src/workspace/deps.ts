@@ -1,3 +1,4 @@
+import type { Matching } from '../core/changes/noise.js';
 import type { BlockFiles } from '../core/event-blocks.js';
 import type { DerivedFiles } from '../core/derived.js';
 import type { Archives } from '../core/archive.js';
@@ -24,6 +25,8 @@ export interface Identity {
 
 export interface WorkspaceDeps {
   readonly identity: Identity;
+  /** Hex digits that tell this run apart from the one before it. */
+  readonly run: string;
   readonly clock: Clock;
   readonly settings: LiveSettings;
   readonly watcher: Watcher;
@@ -53,6 +56,10 @@ export interface WorkspaceDeps {
   readonly fileCheckpoints: SmallFile;
   /** What only its own sum tells of. */
   readonly stateFiles: CheckedFiles;
+  /** Where clients looked last. */
+  readonly cursorFile: SmallFile;
+  /** For patterns that come with the project. */
+  readonly safely: Matching;
   /** `ledger/bookmarks.json`. */
   readonly bookmarkFile: SmallFile;
   /** What is known of the machine, for manifests. */

@@ -24,6 +24,10 @@ export interface DialogDeps {
   readonly queue: Queue;
   readonly clock: Clock;
   readonly newId: () => DialogId;
+  /** In the same turn, when all is recorded. */
+  readonly sessionBegan: (dialog: DialogState) => Promise<void>;
+  /** In the same turn, before it is recorded. */
+  readonly goes: (dialog: DialogState) => Promise<void>;
 }
 
 const FIRST_SESSION = 'session_1';
@@ -72,6 +76,7 @@ export class Dialogs {
     const { book, store, saving, queue } = this.#deps;
     const id = await queue.run(async () => {
       const dialog = await this.wanted(given);
+      await this.#deps.goes(dialog);
       // The line first: a deletion cut off after it is finished at the next start.
       await book.record(dialog.id, [{ fact: { what: 'deleted' } }]);
       saving.forget(dialog.id);
@@ -118,6 +123,7 @@ export class Dialogs {
       store.prune().catch(() => undefined);
       throw error;
     }
+    await this.#deps.sessionBegan(book.get(id));
     return book.get(id);
   }
 }

@@ -205,9 +205,16 @@ export class EditStarts {
     for (const path of paths) {
       if (watcher.get(path) !== undefined) continue;
       const { decision } = await watcher.explain(path);
-      if (decision.tracked && (await files.kindAt(path)) === 'nothing') continue;
+      if (decision.tracked) {
+        const kind = await files.kindAt(path);
+        if (kind === 'nothing') continue;
+        // Not read first: what is too large to be known would take minutes.
+        if (kind === 'file') throw this.#notKnown(path);
+      }
       const file = await files.readFile(path);
-      if (decision.tracked) throw this.#notKnown(path);
+      // Another daemon's: an announcement here would not make it ours.
+      const isOthers = decision.reason === 'nested_root';
+      if (decision.tracked || isOthers) throw this.#notKnown(path);
       states.set(path, file === null ? null : { hash: file.hash, mode: file.mode });
     }
     return states;

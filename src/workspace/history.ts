@@ -1,7 +1,8 @@
-import type { OpenEdit } from '../core/edits.js';
+import type { DialogState } from '../core/dialogs.js';
 import type { Ledger, LedgerEntry } from '../core/ledger.js';
 import { createQueue, type Queue } from '../core/queue.js';
 import { Accounts, type Account } from './accounts.js';
+import { BaselineBook } from './baselines.js';
 import { Blame } from './blame.js';
 import { Blocks } from './blocks.js';
 import { BookmarkBook } from './bookmark-book.js';
@@ -15,14 +16,18 @@ import { DialogBook, type BookDeps } from './dialog-book.js';
 import { Dialogs } from './dialogs.js';
 import { Diffs } from './diffs.js';
 import { EditBook } from './edit-book.js';
-import { EditEnds } from './edit-ends.js';
 import { Edits } from './edits.js';
 import { Examination } from './examination.js';
 import { DerivedState } from './derived-state.js';
 import { ExplainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
+import { FileTrail } from './file-trail.js';
+import { freshBooks } from './fresh-books.js';
 import { Goals } from './goals.js';
 import { countingFreed, reportRecorded } from './metrics.js';
+import { createLeaving } from './left-edits.js';
+import { createLooking } from './looking.js';
+import { MarkBook } from './mark-book.js';
 import { createMending } from './mending.js';
 import { migrate } from './migration.js';
 import { Milestones } from './milestones.js';
@@ -53,8 +58,6 @@ import { Verification } from './verification.js';
 /** Sentences about a crash are for a glance; the log has them all. */
 const MOST_TOLD = 20;
 
-const DAEMON_ENDED = 'the daemon ended';
-
 /** Everything about saving, editing and going back, put together. */
 export function createHistory(given: WorkspaceDeps) {
   const timeline = new Timeline(given.ledger);
@@ -66,7 +69,10 @@ export function createHistory(given: WorkspaceDeps) {
     reportRecorded(given, entries);
     patches.follower.wake();
     blocks.follower.wake();
-    for (const entry of entries) snapshotWatch.fold(entry);
+    for (const entry of entries) {
+      snapshotWatch.fold(entry);
+      looking.recorded(entry);
+    }
     snapshotWatch.wake();
     retentionWatch.wake();
     return entries;
@@ -125,11 +131,17 @@ export function createHistory(given: WorkspaceDeps) {
     ...{ store, root: identity.root, config, contents, accounts, claims, editBook },
     ...{ book, saving, present, queue, skippedAt, timeline },
   };
-  const dialogs = new Dialogs({ ...shared, newId: deps.newDialogId });
+  const sessionBegan = (dialog: DialogState) =>
+    looking.marks.moveTo('session_start', dialog, dialog.tip);
+  const dialogs = new Dialogs({
+    ...{ ...shared, newId: deps.newDialogId, sessionBegan },
+    goes: (dialog) => looking.marks.leave(dialog),
+  });
   const checkpoints = new Checkpoints({
     ...shared,
     dialogs,
     findMessage: (dialog, id) => projection.findMessage(book, dialog, id),
+    marked: (name, dialog, commit) => looking.marks.moveTo(name, dialog, commit),
     tidy,
   });
   const chronicle = new Chronicle({ ...shared, blocks });
@@ -149,6 +161,7 @@ export function createHistory(given: WorkspaceDeps) {
     unsaved: (dialog) => saving.pending(book.get(dialog)),
     edited,
   });
+  const leaving = createLeaving({ ...shared, edits, edited });
   const unknown = new Unknown(shared);
   const restores = new Restores({
     ...shared,
@@ -160,20 +173,30 @@ export function createHistory(given: WorkspaceDeps) {
   });
   let notMigrated: readonly string[] = [];
   let unread: string | undefined = 'what was saved is still being read; ask again in a moment';
-  const sessions = new Sessions({ ...shared, dialogs, checkpoints, diffs, restores });
+  const sessions = new Sessions({
+    ...{ ...shared, dialogs, checkpoints, diffs, restores, sessionBegan },
+  });
   const moving = { ...shared, dialogs, checkpoints, places, goals, unrecorded };
-  const rewinds = new Rewinds({ ...moving, restores });
+  const rewinds = new Rewinds({ ...moving, restores, sessionBegan });
   const { version } = identity;
-  const books = { bookmarks: bookmarkBook, snapshots: snapshotBook };
+  const markBook = new MarkBook();
+  const baselineBook = new BaselineBook();
+  const books = { bookmarks: bookmarkBook, snapshots: snapshotBook, marks: markBook };
   const bookmarks = new Bookmarks({ ...moving, ...books, version });
   const snapshots = new Snapshots({ ...moving, ...books, version });
   const carried = { ...moving, ...books, saved: snapshots, version };
   const transfers = new SnapshotTransfers(carried);
   const watching = { ...shared, snapshots, rhythm: () => config().snapshots };
   const snapshotWatch = new SnapshotWatch(watching);
+  const looking = createLooking({
+    ...{ ...shared, dialogs, checkpoints, chronicle, bookmarks, version },
+    books: { ...books, baselines: baselineBook },
+    trail: new FileTrail(ledger.head().seq, clock.now()),
+  });
   const remarks = new Remarks({ ...shared, version });
   const blame = new Blame(shared);
-  const milestones = new Milestones({ ...shared, version });
+  const named = { ...shared, version };
+  const milestones = new Milestones(named);
   const fileCheckpoints = new FileCheckpoints({
     ...shared,
     newId: deps.newEditId,
@@ -191,15 +214,10 @@ export function createHistory(given: WorkspaceDeps) {
     files: deps.derived,
     all: [
       ...[timeline, book, editBook, milestones, bookmarkBook, explained],
-      ...[snapshotBook, snapshotWatch],
+      ...[snapshotBook, snapshotWatch, markBook, baselineBook],
     ],
-    fresh: () => {
-      const other = new Timeline(ledger);
-      const books = [new DialogBook(bookDeps), new EditBook({ ledger, clock, told })];
-      const names = [new Milestones({ ...shared, version }), new BookmarkBook()];
-      const shots = [new ExplainedSince(), new SnapshotBook(), new SnapshotWatch(watching)];
-      return { index: other.index, all: [other, ...books, ...names, ...shots] };
-    },
+    fresh: () =>
+      freshBooks({ ledger, bookDeps, editBook: { ledger, clock, told }, named, watching }),
     progress: (percent) => {
       unread = `what was saved is still being read: ${percent} %`;
       deps.events.publish({ type: 'progress', what: 'history', step: 'ledger', percent });
@@ -214,23 +232,6 @@ export function createHistory(given: WorkspaceDeps) {
   });
   const verification = new Verification({ ...examined, examination });
   const mended = createMending({ unrecorded, saving, restores, log })(turns);
-
-  /**
-   * Before anybody is answered, so that nobody meets an edit of a daemon that is gone. Answers the
-   * ones whose files cannot be known now.
-   */
-  async function leaveEdits(left: readonly OpenEdit[]): Promise<OpenEdit[]> {
-    const ownTurn = { ...queue, share: async <T>(turn: () => T | Promise<T>) => turn() };
-    const ends = new EditEnds({ ...shared, edited, queue: ownTurn });
-    const stay: OpenEdit[] = [];
-    for (const edit of left) {
-      await ends.leave(edit, DAEMON_ENDED).catch((error: unknown) => {
-        log.write('warn', 'an edit is closed later', { edit: edit.facts.id, error: String(error) });
-        stay.push(edit);
-      });
-    }
-    return stay;
-  }
 
   function tell(sentence: string): void {
     if (recovered.length < MOST_TOLD) recovered.push(sentence);
@@ -266,7 +267,7 @@ export function createHistory(given: WorkspaceDeps) {
     const left = reopenEdits(shared);
     projection.writeIndex(book);
     await projection.catchUp(book);
-    void leaveLater(await leaveEdits(left));
+    void leaving.later(await leaving.now(left));
     patches.follower.open();
     blocks.follower.open();
     snapshotWatch.open();
@@ -280,15 +281,6 @@ export function createHistory(given: WorkspaceDeps) {
     } catch (error) {
       unread = `what was saved cannot be read: ${error instanceof Error ? error.message : String(error)}`;
       throw error;
-    }
-  }
-
-  /** In turns of their own, after the one that opened everything. */
-  async function leaveLater(left: readonly OpenEdit[]): Promise<void> {
-    for (const edit of left) {
-      await edits.leave(edit, DAEMON_ENDED).catch((error: unknown) => {
-        log.write('warn', 'an edit could not be closed', { error: String(error) });
-      });
     }
   }
 
@@ -306,12 +298,12 @@ export function createHistory(given: WorkspaceDeps) {
     recovered: recovered as readonly string[],
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
     ...{ milestones, fileCheckpoints, examination, verification, chronicle, showing },
-    ...{ bookmarks, rewinds, remarks, snapshots, transfers, retention },
+    ...{ bookmarks, rewinds, remarks, snapshots, transfers, retention, looking },
 
     eventsSinceSnapshot: () => timeline.sinceSnapshot(),
 
     /** What an older program left and could not be taken over, one sentence each. */
-    warnings: (): readonly string[] => notMigrated,
+    warnings: (): readonly string[] => [...notMigrated, ...looking.noise.warnings()],
 
     /** Reads the ledger and mends what a crash left. Verbs may be called when it is done. */
     open: (): Promise<void> => queue.open(opening),
@@ -321,6 +313,7 @@ export function createHistory(given: WorkspaceDeps) {
 
     close: async (): Promise<void> => {
       edits.close();
+      looking.close();
       snapshotWatch.close();
       retentionWatch.close();
       retention.close();

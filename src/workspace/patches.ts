@@ -96,7 +96,10 @@ export class Patches {
     return this.#deps.accounts.compareKept(result).catch(() => undefined);
   }
 
-  /** They are written in order, so the newest one there is tells how far it went. */
+  /**
+   * They are written in order, so the newest one there is tells how far it went. An empty one does
+   * not: nobody flushes them, and a power cut leaves the last ones so.
+   */
   async #lastWritten(): Promise<number> {
     const { ledger, patches } = this.#deps;
     const floor = Math.max(0, ledger.head().seq - MOST_LOOKED_BACK);
@@ -105,7 +108,10 @@ export class Patches {
       if (entry.diff_path !== null) due.push(entry);
     };
     await replay(ledger, take, floor);
-    for (const { id, seq } of due.toReversed()) if (await patches.has(id)) return seq;
+    for (const { id, seq } of due.toReversed()) {
+      const written = await patches.read(id);
+      if (written !== undefined && written.length > 0) return seq;
+    }
     return floor;
   }
 }

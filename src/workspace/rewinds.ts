@@ -31,6 +31,8 @@ export interface RewindDeps {
   readonly watcher: Watcher;
   readonly queue: Queue;
   readonly clock: Clock;
+  /** In the same turn, when all is recorded. */
+  readonly sessionBegan: (dialog: DialogState) => Promise<void>;
 }
 
 export interface RewindRequest {
@@ -102,6 +104,7 @@ export class Rewinds {
     const [entry] = await book.record(dialog.id, [{ fact, line }], lines);
     saving.forget(dialog.id);
     restores.done();
+    await this.#deps.sessionBegan(book.get(dialog.id));
     const answer: RestoreAnswer = {
       restored_to: label,
       new_checkpoint: target,

@@ -27,6 +27,8 @@ export interface SessionDeps {
   readonly watcher: Watcher;
   readonly queue: Queue;
   readonly clock: Clock;
+  /** In the same turn, when all is recorded. */
+  readonly sessionBegan: (dialog: DialogState) => Promise<void>;
 }
 
 const PENDING = 'Pending work, saved first';
@@ -107,6 +109,7 @@ export class Sessions {
     await book.record(dialog.id, [{ fact, line: { session: activeSession(dialog).name } }], lines);
     saving.forget(dialog.id);
     restores.done();
+    await this.#deps.sessionBegan(book.get(dialog.id));
     return {
       reset_to: dialog.approved,
       new_session: session,
@@ -147,6 +150,7 @@ export class Sessions {
     const fact = { what: 'approved', commit, session } as const;
     const approved = isSame ? 0 : commits.length;
     await book.record(dialog.id, [{ fact, line: { session: name, commits_approved: approved } }]);
+    await this.#deps.sessionBegan(book.get(dialog.id));
     return { approved_commit: commit, new_session: session, commits_approved: approved };
   }
 }

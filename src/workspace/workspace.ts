@@ -86,6 +86,8 @@ export function createWorkspace(deps: WorkspaceDeps) {
     events,
     settings,
     status,
+    /** Wall time in ms. */
+    now: () => clock.now(),
 
     async statusWithReason(path: string) {
       const explained = await watcher.explain(toPath(path, identity.root));

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { caseCollisions } from '../../src/core/case-collisions.js';
 import type { Hash, Path } from '../../src/core/model.js';
 import { foldersAbove, planRestore } from '../../src/core/restore-plan.js';
 import type { Difference, Entry, PlanInput, Step } from '../../src/core/restore-plan.js';
@@ -110,22 +109,6 @@ describe('the plan of a restore', () => {
     expect(planRestore({ differences: [difference('a x y!')] }).steps).toEqual([
       { kind: 'write', path: 'a', mode: '100755', hash: 'y', expect: entry('x') },
     ]);
-  });
-});
-
-describe('paths that differ only in case', () => {
-  it('are reported among what is written', () => {
-    const { collisions } = planRestore({ differences: ['Ab - x', 'aB - y'].map(difference) });
-    expect(collisions).toEqual([['Ab', 'aB']]);
-  });
-
-  it.each([
-    [['a/b', 'A/c'], []],
-    [['a/b', 'A'], [['A', 'a']]],
-    [['a/b', 'A/B'], [['A/B', 'a/b']]],
-    [['\u00e9', 'e\u0301'], [['e\u0301', '\u00e9']]],
-  ])('%j collide as %j', (files, groups) => {
-    expect(caseCollisions(files.map(path))).toEqual(groups);
   });
 });
 

@@ -11,24 +11,56 @@ const smithyd = (...words: string[]): Promise<Outcome> => run([process.execPath,
 const hasScript = spawnSync('script', ['--version'], { stdio: 'ignore' }).status === 0;
 const onTerminal = hasScript ? it : it.skip;
 
-describe('help', () => {
-  it.each([[['--help']], [['help']], [[]]])('%j lists every command and flag', async (words) => {
-    const { code, stdout, stderr } = await smithyd(...words);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const commands = [
-      'start',
-      'stop',
-      'status',
-      'doctor',
-      'config get',
-      'config set',
-      'watch',
-      'call',
-    ];
-    for (const command of [...commands, '--root DIR', '--json', '--force', '--version']) {
-      expect(stdout).toContain(`  ${command} `);
-    }
+const hasBash = spawnSync('bash', ['--version'], { stdio: 'ignore' }).status === 0;
+
+describe('completion', () => {
+  (hasBash ? it : it.skip).each([
+    ['smithyd sta', ['start', 'status']],
+    ['smithyd dialog ', ['list', 'new', 'rm', 'use']],
+    ['smithyd --root /somewhere dialog u', ['use']],
+    ['smithyd restore abcd --dry', ['--dry-run']],
+    ['smithyd gc --d', ['--dry-run']],
+  ])('of %j in bash offers %j', async (typed, offered) => {
+    const { stdout: script } = await smithyd('completion', 'bash');
+    const words = typed.split(' ').map((word) => `'${word}'`);
+    const asked = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _smithyd`;
+    const { stdout } = spawnSync('bash', ['-c', `${script}\n${asked}; echo "\${COMPREPLY[*]}"`], {
+      encoding: 'utf8',
+    });
+    expect(
+      stdout
+        .trim()
+        .split(' ')
+        .filter((word) => word !== '--help')
+        .sort(),
+    ).toEqual(offered);
   });
+
+  it('of a shell that is not known is refused with those that are', async () => {
+    const { code, stderr } = await smithyd('completion', 'csh');
+    expect(code).toBe(2);
+    expect(stderr).toContain('fish');
+  });
+});
+
+describe('help', () => {
+  it.each([[['--help']], [['help']], [[]]])(
+    '%j names every command on one screen',
+    async (words) => {
+      const { code, stdout, stderr } = await smithyd(...words);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const { stdout: all } = await smithyd('help', 'all');
+      const named = all.split('\n').flatMap((line) => line.split(' ')[0] ?? []);
+      expect(named.length).toBeGreaterThan(50);
+      for (const command of named) expect(stdout.split(/[\s,]+/u)).toContain(command);
+      for (const flag of ['--root DIR', '--json', '--force', '--version']) {
+        expect(stdout).toContain(`  ${flag} `);
+      }
+      const lines = stdout.split('\n');
+      expect(lines.length).toBeLessThanOrEqual(24);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+    },
+  );
 
   it.each([
     ['start', '--foreground'],
@@ -48,6 +80,13 @@ describe('help', () => {
     const { stdout } = await smithyd('config', '--help');
     expect(stdout).toContain('smithyd config get');
     expect(stdout).toContain('smithyd config set');
+  });
+
+  it('of all has a line for each command', async () => {
+    const { stdout } = await smithyd('help', 'all');
+    for (const command of ['start', 'config get', 'config set', 'dialog new', 'call']) {
+      expect(stdout).toMatch(new RegExp(`^${command}  +\\w`, 'mu'));
+    }
   });
 
   it('starts no daemon and makes no folder', async () => {

@@ -74,7 +74,7 @@ describe('a refusal', () => {
     return { ...here, client, held: held.edit_id, gone: gone.edit_id, checkpoint };
   }
 
-  it('of any kind changes no byte of the project', async () => {
+  it('89: of any kind changes no byte of the project', async () => {
     const { root, client, held, gone, checkpoint } = await occupied();
     await client.must('update_config', { maxFileBytes: 1_000 });
     writeFileSync(join(root, 'big.bin'), 'x'.repeat(2_000));

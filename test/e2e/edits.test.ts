@@ -270,7 +270,7 @@ describe('an edit', () => {
     expect(await socket.event('edit_aborted')).toMatchObject({ reason: 'asked' });
   });
 
-  it('36: makes an ignored file tracked from then on', async () => {
+  it('28, 36: makes an ignored file tracked from then on', async () => {
     const work = shared();
     await work.fresh({ '.gitignore': 'out/\n', 'out/kept.txt': 'k\n', 'out/other.txt': 'o\n' });
     const edit = editing(work);

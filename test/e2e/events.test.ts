@@ -21,12 +21,14 @@ function linesOf({ received }: RawSocket) {
 }
 
 /** The lines that somebody is told of: those of dialogs and of edits. */
-function ledgerOf(project: Project): Readonly<Record<string, unknown>>[] {
+function allLines(project: Project): Readonly<Record<string, unknown>>[] {
   const text = readFileSync(project.path('ledger/events.jsonl'), 'utf8');
   const lines = text.split('\n').filter((line) => line !== '');
-  return lines
-    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
-    .filter(({ fact, edit }) => fact !== undefined || edit !== undefined);
+  return lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+}
+
+function ledgerOf(project: Project): Readonly<Record<string, unknown>>[] {
+  return allLines(project).filter(({ fact, edit }) => fact !== undefined || edit !== undefined);
 }
 
 /** One of each thing that leaves a line. */
@@ -67,7 +69,7 @@ describe('the cursor of an event', () => {
     await work.fresh({ a: '0' });
     const listener = await work.project.socket();
     await listener.call('subscribe');
-    const { seq } = ledgerOf(work.project).at(-1) ?? {};
+    const { seq } = allLines(work.project).at(-1) ?? {};
     await work.call('update_config', { maxCheckpointAge: 8 });
     const { cursor } = await listener.event('config_changed');
     expect(String(cursor).split('-')[0]).toBe(String(seq));

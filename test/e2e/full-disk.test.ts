@@ -1,43 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { projectsPerTest, temporaryFolder, type Project } from '../support/daemon-project.js';
-import { until } from '../support/until.js';
+import { describe, expect, it } from '@jest/globals';
+import { canMount, smallDisksPerTest } from '../support/small-disk.js';
 import { Work } from '../support/work.js';
 
 const MEGABYTE = 1024 * 1024;
-const ran = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
-
-function canMount(): boolean {
-  const scratch = temporaryFolder();
-  const is = ran('mount', '-t', 'tmpfs', 'none', scratch) && ran('umount', scratch);
-  rmSync(scratch, { recursive: true, force: true });
-  return is;
-}
-
-const mounted: { readonly disk: string; readonly project: Project }[] = [];
-// Comes before the hook of `projectsPerTest`, which removes the folder.
-afterEach(async () => {
-  for (const { disk, project } of mounted.splice(0)) {
-    await project.cli(['stop']);
-    await until('nobody uses the disk', () => ran('umount', disk));
-  }
-});
-
-const newProject = projectsPerTest();
-
-/** A project on a disk of its own. */
-function onSmallDisk(size: string): Project {
-  const project = newProject((folder) => {
-    const disk = join(folder, 'disk');
-    mkdirSync(disk);
-    expect(ran('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'none', disk)).toBe(true);
-    return disk;
-  });
-  mounted.push({ disk: project.root, project });
-  return project;
-}
+const onSmallDisk = smallDisksPerTest();
 
 describe('a restore that does not fit on the disk', () => {
   // Skipped where nothing may be mounted.

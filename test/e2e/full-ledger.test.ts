@@ -54,7 +54,7 @@ describe('a call that fails', () => {
 
 describe('a ledger without space', () => {
   traced.each(CALLS)(
-    'refuses %s as a whole: branches and files stay, and the next call works once there is room',
+    '82: refuses %s as a whole: branches and files stay, and the next call works once there is room',
     async (method, params) => {
       const work = await Work.start(newProject());
       const { dialog_id: dialog, initial_checkpoint: first } = await work.fresh({ a: '0', b: '0' });

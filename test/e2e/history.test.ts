@@ -67,7 +67,7 @@ describe('history', () => {
     const { work, dialog, since } = await busy();
     const of = async (query: object) => shown(await history(work, { since, ...query }));
     const changes = (all: readonly string[]) =>
-      all.filter((one) => !/^(edit_st|save|snapshot)/u.test(one));
+      all.filter((one) => !/^(edit_st|save|snapshot|checkpoint$)/u.test(one));
     expect(changes(await of({ file: 'b' }))).toEqual(['edit_replace b']);
     expect(changes(await of({ file: 'src' }))).toEqual(['file_create src/c', 'edit_insert src/a']);
     expect(changes(await of({ file: work.at('src/a') }))).toEqual(['edit_insert src/a']);

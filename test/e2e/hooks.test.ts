@@ -4,12 +4,18 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { CLI, projectsPerTest, REPOSITORY, type Project } from '../support/daemon-project.js';
 import { run, signal } from '../support/processes.js';
 import { Repository } from '../support/repository.js';
+import type { Changes } from '../support/s0-scenarios.js';
 import { until } from '../support/until.js';
 import { Work, type Listed } from '../support/work.js';
 
 const newProject = projectsPerTest();
 // A hook gives up after 300 ms, and on a machine that is busy with other tests that may be right.
 jest.retryTimes(2, { logErrorsBeforeRetry: true });
+
+interface Marked {
+  readonly name: string;
+  readonly checkpoint: string;
+}
 
 interface Report {
   readonly folder: string;
@@ -54,6 +60,21 @@ describe('the hook before a commit', () => {
       'a.txt',
       'not-added.txt',
     ]);
+  });
+
+  it('sets the mark pre_commit, which moves with the next one', async () => {
+    const { repository, work } = await begin();
+    const marked = async () => {
+      const { marks } = await work.call<{ marks: Marked[] }>('list_marks');
+      return marks.filter(({ name }) => name === 'pre_commit').map(({ checkpoint }) => checkpoint);
+    };
+    for (const content of ['one', 'two']) {
+      await repository.commit(content);
+      const [saved] = await preCommits(work);
+      expect(await marked()).toEqual([saved?.commit_id]);
+    }
+    const { files } = await work.call<Changes>('get_changes_since', { checkpoint: 'pre_commit' });
+    expect(files?.total_new).toBe(0);
   });
 
   it('saves before every commit, also with -a, of a part, amended and empty', async () => {

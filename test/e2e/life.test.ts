@@ -72,7 +72,7 @@ describe('starting the daemon', () => {
     expect(second).not.toBe(first);
   });
 
-  it('attaches to the daemon that runs already', async () => {
+  it('90: attaches to the daemon that runs already', async () => {
     const project = newProject();
     const first = await project.startDaemon();
     const second = await project.startDaemon();
@@ -80,7 +80,7 @@ describe('starting the daemon', () => {
     expect(processesOf(project.root)).toEqual([first.pid]);
   });
 
-  it('leaves exactly one daemon when eight start at once', async () => {
+  it('90: leaves exactly one daemon when eight start at once', async () => {
     const project = newProject();
     const starts = await Promise.all(Array.from({ length: 8 }, () => project.startDaemon()));
     expect(new Set(starts.map(({ pid }) => pid)).size).toBe(1);
@@ -97,7 +97,7 @@ describe('starting the daemon', () => {
     expect(processesOf(project.root)).toEqual([pid]);
   });
 
-  it('is refused in the foreground while a daemon runs', async () => {
+  it('81, 90: is refused in the foreground while a daemon runs', async () => {
     const project = newProject();
     const { pid } = await project.startDaemon();
     const { code, stderr } = await project.cli(['start', '--foreground']);
@@ -314,7 +314,7 @@ describe('after a kill -9', () => {
     expect(await project.json(['config', 'get'])).toMatchObject({ maxCheckpointAge: 9 });
   });
 
-  it('a process that was given the old number is neither trusted nor touched', async () => {
+  it('81: a process that was given the old number is neither trusted nor touched', async () => {
     const project = newProject();
     const { pid } = await project.startDaemon();
     signal(pid, 'SIGKILL');
@@ -328,7 +328,7 @@ describe('after a kill -9', () => {
     expect((await project.cli(['stop'])).code).toBe(0);
   });
 
-  it('the lock of a start that was killed half way does not block the next', async () => {
+  it('81: the lock of a start that was killed half way does not block the next', async () => {
     const project = newProject();
     for (let round = 0; round < 4; round++) {
       const starting = project.cli(['start', '--foreground']);

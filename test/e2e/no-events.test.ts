@@ -98,7 +98,7 @@ describe('a tree that lies behind a mount without events (needs bindfs)', () => 
 });
 
 describe('a daemon whose watches have run out (needs user namespaces)', () => {
-  (canLimit ? it : it.skip)('misses nothing, says so, and names the way out', async () => {
+  (canLimit ? it : it.skip)('75: misses nothing, says so, and names the way out', async () => {
     const project = newProject();
     for (let folder = 0; folder < 20; folder++) {
       mkdirSync(join(project.root, `d${folder}/deep`), { recursive: true });

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { isAlive, processesOf, run, signal } from '../support/processes.js';
 import { CLI, projectsPerTest, type Project } from '../support/daemon-project.js';
@@ -61,6 +61,20 @@ describe('a state folder that cannot be trusted is refused', () => {
     for (const message of await refusals(project)) expect(message).toContain('symbolic link');
     expect(readdirSync(elsewhere.root)).toEqual([]);
   });
+
+  // As a cloned or unpacked project can bring it along.
+  it.each(['ledger', 'store', 'dialogs', 'run/lock', 'ledger/diffs/patch.part'])(
+    'when %s is a link that leads out of it',
+    async (place) => {
+      const project = newProject();
+      const elsewhere = newProject();
+      mkdirSync(dirname(project.path(place)), { recursive: true });
+      symlinkSync(join(elsewhere.root, 'place'), project.path(place));
+      mkdirSync(join(elsewhere.root, 'place'));
+      for (const message of await refusals(project)) expect(message).toContain('symbolic link');
+      expect(readdirSync(join(elsewhere.root, 'place'))).toEqual([]);
+    },
+  );
 
   it('when a file is in its place', async () => {
     const project = newProject();

@@ -417,7 +417,7 @@ describe('a restore', () => {
     expect([done.restored, done.deleted, done.skipped]).toEqual([dry.restored, dry.deleted, []]);
   });
 
-  it('is no news to a subscriber but for the restore itself', async () => {
+  it('73: is no news to a subscriber but for the restore itself', async () => {
     const work = shared();
     const { initial_checkpoint: initial } = await work.fresh({ a: '0' });
     work.put({ a: '1', b: '1' });

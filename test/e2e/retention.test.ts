@@ -49,7 +49,7 @@ async function restarted(work: Work): Promise<Work> {
 describe('gc', () => {
   const projects = projectsPerTest();
 
-  it('tells beforehand exactly what goes, and then removes exactly that', async () => {
+  it('85, 86: tells beforehand exactly what goes, and then removes exactly that', async () => {
     const work = await Work.start(projects());
     await work.fresh({ a: '0\n' });
     await work.call('user_message', { content: 'go' });
@@ -96,7 +96,7 @@ describe('gc', () => {
     expect(await again.call('snapshot_save')).toMatchObject({ id: 'snap-0026' });
   });
 
-  it('removes file checkpoints by their age and what only they held', async () => {
+  it('86: removes file checkpoints by their age and what only they held', async () => {
     const work = await Work.start(projects());
     await work.fresh({ a: '0\n' });
     await work.call('update_config', { keepAllCheckpoints: true });
@@ -125,7 +125,7 @@ describe('gc', () => {
     expect(loaded.checkpoint.files.a.content).toBe('2'.repeat(5_000));
   });
 
-  it('keeps what an open edit and every event need, and says what is over the limit', async () => {
+  it('85: keeps what an open edit and every event need, and says what is over the limit', async () => {
     const work = await Work.start(projects());
     await work.fresh({ a: 'first\n' });
     const edit = editing(work);

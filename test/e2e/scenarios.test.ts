@@ -18,7 +18,7 @@ const newProject = projectsPerTest();
 describe('saving', () => {
   const shared = sharedWork();
 
-  it('takes a tool that ran before the message into the state before it, and no other (scenario 11)', async () => {
+  it('11: takes a tool that ran before the message into the state before it, and no other', async () => {
     const work = shared();
     await work.fresh({ a: '0' });
     const send = (content: string): Promise<SentMessage> => work.call('user_message', { content });
@@ -32,7 +32,7 @@ describe('saving', () => {
     expect(Object.keys(await work.tree(second.checkpoint))).toEqual(['a']);
   });
 
-  it('sees a rename that changes only the case as one file, there and back (scenario 19)', async () => {
+  it('19: sees a rename that changes only the case as one file, there and back', async () => {
     const work = shared();
     await work.fresh({ 'Read.me': 'text', 'dir/A': '1' });
     const before = work.disk();
@@ -60,7 +60,7 @@ describe('files that are tracked by LFS', () => {
     ['with', true],
     ['without', false],
   ])(
-    'are kept to the byte %s LFS installed, and nothing of it is run (scenario 32)',
+    '32: are kept to the byte %s LFS installed, and nothing of it is run',
     async (_, isInstalled) => {
       const project = newProject((folder) => join(folder, 'project'));
       mkdirSync(project.root);
@@ -98,7 +98,7 @@ describe('files that are tracked by LFS', () => {
 });
 
 describe('many small files', () => {
-  it('over the ceiling of the store are refused by its name and stay as they are (scenario 39)', async () => {
+  it('39: over the ceiling of the store are refused by its name and stay as they are', async () => {
     const work = await Work.start(newProject());
     const { initial_checkpoint: first } = await work.fresh({ a: '0' });
     await work.call('update_config', { store: { limitBytes: 200_000 } });
@@ -124,7 +124,7 @@ describe('many small files', () => {
 });
 
 describe('a project that was moved', () => {
-  it('keeps its history and restores into the place where it is now (scenario 52)', async () => {
+  it('52: keeps its history and restores into the place where it is now', async () => {
     const project = newProject((folder) => join(folder, 'before'));
     mkdirSync(project.root);
     const work = await Work.start(project);
@@ -158,7 +158,7 @@ describe('a project that was moved', () => {
 describe('a restore', () => {
   const shared = sharedWork();
 
-  it('that keeps what is external leaves and names a file edited by hand; an exact one takes it (scenario 57)', async () => {
+  it('57: that keeps what is external leaves and names a file edited by hand; an exact one takes it', async () => {
     const work = shared();
     await work.fresh({ agent: '0', human: '0' });
     const { commit_id: commit } = await work.save('before both');
@@ -174,7 +174,7 @@ describe('a restore', () => {
     expect(saved.toString()).toBe('by the human');
   });
 
-  it('of the files of one dialog leaves those of the other (scenario 63)', async () => {
+  it('63: of the files of one dialog leaves those of the other', async () => {
     const work = shared();
     const { dialog_id: one } = await work.fresh({ 'one/f': '0', 'two/f': '0' });
     const first = await work.call<Saved>('create_checkpoint', { dialog_id: one, message: '1' });
@@ -192,7 +192,7 @@ describe('a restore', () => {
     ).toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' });
   });
 
-  it('over several steps that changed one file brings the earliest content (scenario 65)', async () => {
+  it('65: over several steps that changed one file brings the earliest content', async () => {
     const work = shared();
     await work.fresh({ f: 'earliest', g: '0' });
     const steps: SentMessage[] = [];
@@ -208,7 +208,7 @@ describe('a restore', () => {
     ]);
   });
 
-  it('and other calls at the same moment wait for each other: none sees half of it (scenario 67)', async () => {
+  it('67: and other calls at the same moment wait for each other: none sees half of it', async () => {
     const work = shared();
     const files = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`f${n}`, '0']));
     const { initial_checkpoint: first } = await work.fresh(files);
@@ -229,7 +229,7 @@ describe('a restore', () => {
     expect(work.disk()).toEqual(changed);
   });
 
-  it('keeps the text of a user in a file that the agent created (scenario 70)', async () => {
+  it('70: keeps the text of a user in a file that the agent created', async () => {
     const work = shared();
     await work.fresh({ a: '0' });
     const { checkpoint } = await work.call<SentMessage>('user_message', { content: 'make it' });
@@ -263,7 +263,7 @@ describe('a restore that keeps the work of others', () => {
     await work.call('finalize_edit', { edit_id: edit });
   }
 
-  it('takes back what the agent did and leaves what a human wrote (scenario 57)', async () => {
+  it('57: takes back what the agent did and leaves what a human wrote', async () => {
     const work = shared();
     const { dialog_id: dialog, initial_checkpoint: first } = await work.fresh({
       agent: '0',
@@ -276,7 +276,7 @@ describe('a restore that keeps the work of others', () => {
     expect([work.read('agent'), work.read('human')]).toEqual(['0', 'by the human']);
   });
 
-  it('leaves the files of another dialog (scenario 63)', async () => {
+  it('63: leaves the files of another dialog', async () => {
     const work = shared();
     const { dialog_id: one, initial_checkpoint: first } = await work.fresh({ a: '0', b: '0' });
     const { dialog_id: two } = await work.call<Opened>('create_dialog', { title: 'other' });
@@ -290,7 +290,7 @@ describe('a restore that keeps the work of others', () => {
     expect([work.read('a'), work.read('b')]).toEqual(['0', 'by two']);
   });
 
-  it('reports a file that two dialogs changed at the same place and leaves it (scenario 64)', async () => {
+  it('64: reports a file that two dialogs changed at the same place and leaves it', async () => {
     const work = shared();
     const { dialog_id: one, initial_checkpoint: first } = await work.fresh({ f: 'line\n' });
     const { dialog_id: two } = await work.call<Opened>('create_dialog', { title: 'other' });
@@ -301,7 +301,7 @@ describe('a restore that keeps the work of others', () => {
     expect(work.read('f')).toBe('line of one, then of two\n');
   });
 
-  it('is refused while the file is being edited, and works after it (scenario 67)', async () => {
+  it('67: is refused while the file is being edited, and works after it', async () => {
     const work = shared();
     const { initial_checkpoint: first } = await work.fresh({ f: '0', g: '0' });
     const { edit_id: edit } = await work.call<{ edit_id: string }>('start_edit', { files: ['f'] });
@@ -319,7 +319,7 @@ describe('a restore that keeps the work of others', () => {
     expect(work.read('f')).toBe('0');
   });
 
-  it('keeps a file that the agent created and the user then edited (scenario 70)', async () => {
+  it('70: keeps a file that the agent created and the user then edited', async () => {
     const work = shared();
     const { dialog_id: dialog, initial_checkpoint: first } = await work.fresh({ a: '0' });
     await edited(work, dialog, { made: 'by the agent\n', other: 'by the agent\n' });

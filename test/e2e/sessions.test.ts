@@ -209,7 +209,7 @@ describe('dialogs', () => {
     expect(work.read('a')).toBe('1');
   });
 
-  it('that are deleted free their bytes and leave no folder, and the others stay whole', async () => {
+  it('85: that are deleted free their bytes and leave no folder, and the others stay whole', async () => {
     const work = shared();
     const kept = await work.fresh({ a: 'shared by both' });
     const { dialog_id: id } = await work.call<Opened>('create_dialog');

@@ -148,7 +148,8 @@ function transpile(): string {
   writeFileSync(join(target, 'package.json'), '{"type":"module"}');
   for (const folder of ['core', 'files']) {
     mkdirSync(join(target, folder));
-    for (const name of readdirSync(join('src', folder))) {
+    const entries = readdirSync(join('src', folder), { withFileTypes: true });
+    for (const { name } of entries.filter((entry) => entry.isFile())) {
       const source = readFileSync(join('src', folder, name), 'utf8');
       const { outputText } = ts.transpileModule(source, {
         compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },

@@ -58,9 +58,10 @@ export interface Opened {
 export async function openStore(
   options: Partial<StoreOptions> = {},
   state = join(temporaryFolder(), '.agentsmithy'),
+  create = createStore,
 ): Promise<Opened> {
   const environment = { PATH: process.env['PATH'] ?? '' };
-  const store = createStore({ state, git: GIT, environment, ...options });
+  const store = create({ state, git: GIT, environment, ...options });
   stores.push({ store, state });
   await store.open();
   await store.createRepository(DIALOG);

@@ -138,6 +138,8 @@ describe('a ledger that was changed', () => {
     const twice = await openWith([one, two, two, three, four, five, ''].join('\n'));
     expect(kinds(twice.report.damage)).toEqual(['duplicate_seq@3']);
     expect(twice.ledger.head()).toEqual({ seq: 5, hash: hashLine(Buffer.from(five ?? '')) });
+    const read = await twice.ledger.read({ limit: 10 });
+    expect(read.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('stays bounded when everything is wrong', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -8,6 +8,7 @@ import { createPatchFiles } from '../../src/ledger/patch-files.js';
 let state: string;
 beforeEach(() => {
   state = mkdtempSync(join(tmpdir(), 'smithyd-patches-'));
+  mkdirSync(join(state, 'ledger'));
 });
 afterEach(() => rmSync(state, { recursive: true, force: true }));
 

@@ -77,6 +77,7 @@ export class Connection {
 
   /** { result } or { code, data }. */
   call(method, params = {}) {
+    if (this.#net.destroyed) return Promise.reject(new Error('the connection closed'));
     const id = ++this.#lastId;
     const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
     this.#net.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -21,6 +21,8 @@ export interface JournalPlace {
 
 export function journalPlace(): JournalPlace {
   const stateDir = mkdtempSync(join(tmpdir(), 'smithyd-journal-'));
+  // Made with the first dialog; what is taken away does not come back by itself.
+  mkdirSync(join(stateDir, 'dialogs'));
   const reports: string[] = [];
   let running: Journal | undefined;
   const folder = (dialog = DIALOG) => join(stateDir, 'dialogs', dialog);

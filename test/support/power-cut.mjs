@@ -45,7 +45,8 @@ function tryDisk() {
   }
 }
 
-function newDisk() {
+/** An ext4 file system of its own, in a file. */
+export function newDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'smithyd-power-'));
   const [image, mount] = [join(folder, 'image'), join(folder, 'mount')];
   const plugIn = () => execFileSync('mount', ['-o', 'loop', image, mount], { stdio: 'pipe' });

@@ -12,7 +12,7 @@ export function canTrace(): boolean;
 export function attach(
   pid: number,
   args: readonly string[],
-  options?: { readonly follow?: boolean },
+  options?: { readonly follow?: boolean; readonly only?: boolean },
 ): Promise<Attached>;
 
 export function startUnder(

@@ -25,11 +25,11 @@ function ptraceScope() {
 }
 
 /**
- * Attaches to all threads of the process; to what they start as well when `follow` is set.
- * Resolves when every call from now on is under it.
+ * Attaches to all threads of the process; to what they start as well when `follow` is set, to none
+ * but the one of this very number when `only` is. Resolves when every call from now on is under it.
  */
-export async function attach(pid, args, { follow = false } = {}) {
-  const threads = readdirSync(`/proc/${pid}/task`);
+export async function attach(pid, args, { follow = false, only = false } = {}) {
+  const threads = only ? [String(pid)] : readdirSync(`/proc/${pid}/task`);
   const who = follow ? ['-f', '-p', String(pid)] : threads.flatMap((thread) => ['-p', thread]);
   const child = spawn('strace', [...who, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';

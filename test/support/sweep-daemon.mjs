@@ -15,8 +15,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 const DEADLINE_MS = 60_000;
 const FSCK_ATTEMPTS = 20;
 
-export async function startDaemon({ root, cli, env }) {
-  const child = spawn(process.execPath, [cli, '--root', root, 'start', '--foreground'], {
+/** `under`: words before the command, of a program that becomes the daemon (setpriv, faketime, ...). */
+export async function startDaemon({ root, cli, env, under = [] }) {
+  const words = [...under, process.execPath, cli, '--root', root, 'start', '--foreground'];
+  const child = spawn(words[0], words.slice(1), {
     env,
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -35,10 +37,18 @@ export async function startDaemon({ root, cli, env }) {
           child.kill('SIGKILL');
           return ended;
         };
-        return { pid: child.pid, ended, call, kill };
+        /** Asks it to end, and answers the code it ended with. */
+        const stop = async () => {
+          child.kill('SIGTERM');
+          const [code] = await ended;
+          return code;
+        };
+        return { pid: child.pid, ended, call, kill, stop, events: client.events };
       }
     }
-    if (child.exitCode !== null) throw new Error(`the daemon did not start: ${stderr}`);
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw Object.assign(new Error(`the daemon did not start: ${stderr}`), { stderr });
+    }
     if (performance.now() > end) {
       child.kill('SIGKILL');
       throw new Error(`the daemon was not there in time: ${stderr}`);
@@ -47,7 +57,7 @@ export async function startDaemon({ root, cli, env }) {
   }
 }
 
-function daemonFile(root) {
+export function daemonFile(root) {
   try {
     return JSON.parse(readFileSync(join(root, '.agentsmithy/run/daemon.json'), 'utf8'));
   } catch {
@@ -69,12 +79,18 @@ export async function listAll(daemon, dialog) {
 
 /** path -> blob id of a checkpoint, as git reads it. */
 export function treeOf(root, dialog, commit) {
+  const entries = entriesOf({ root, dialog, commit });
+  return Object.fromEntries(entries.map(({ path, id }) => [path, id]));
+}
+
+/** All entries of a checkpoint with their modes; paths can be had as their very bytes (`latin1`). */
+export function entriesOf({ root, dialog, commit, encoding = 'utf8' }) {
   const { stdout } = spawnSync('git', ['ls-tree', '-r', '-z', commit], {
     cwd: join(root, '.agentsmithy/dialogs', dialog, 'checkpoints'),
-    encoding: 'utf8',
+    encoding,
   });
-  const found = stdout.matchAll(/\d+ blob ([0-9a-f]{40})\t([^\0]*)\0/gu);
-  return Object.fromEntries([...found].map(([, id, path]) => [path, id]));
+  const found = stdout.matchAll(/(\d+) blob ([0-9a-f]{40})\t([^\0]*)\0/gu);
+  return [...found].map(([, mode, id, path]) => ({ mode, id, path }));
 }
 
 /** Complains when git finds anything wrong in a dialog's repository. */
@@ -130,6 +146,8 @@ class Client {
   #lastId = 0;
   #isClosed = false;
   #waiting = new Map();
+  /** Notifications, in the order they came. */
+  events = [];
 
   /** Undefined when nobody listens (yet). */
   static async connect(address) {
@@ -166,11 +184,15 @@ class Client {
     const lines = `${this.#unread}${text}`.split('\n');
     this.#unread = lines.pop();
     for (const line of lines) {
-      const { id, result, error } = JSON.parse(line);
+      const { id, result, error, params } = JSON.parse(line);
+      if (id === undefined) this.events.push(params);
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (error === undefined) waiting?.resolve(result);
-      else waiting?.reject(Object.assign(new Error(error.message), { code: error.data.code }));
+      else {
+        const { message, data } = error;
+        waiting?.reject(Object.assign(new Error(message), { code: data.code, data }));
+      }
     }
   }
 }

@@ -18,4 +18,5 @@ export function watchInProcess(root: string, maxFileBytes?: number): Promise<Wat
 export function changeWhileStopped(
   root: string,
   count: number,
+  folders?: number,
 ): Promise<{ fresh: boolean; notices: WatchNotice[]; known: number; missed: string[] }>;

@@ -39,18 +39,22 @@ export async function watchInProcess(root, maxFileBytes = 1_000_000) {
   };
 }
 
-/** Stops the watcher, makes `count` files, lets it go on, and says what it makes of it. */
-export async function changeWhileStopped(root, count) {
-  for (let folder = 0; folder < 50; folder += 1) mkdirSync(`${root}/d${folder}`);
+/** Stops the watcher, makes `count` files, changes one, lets it go on, and says what it makes of it. */
+export async function changeWhileStopped(root, count, folders = 50) {
+  for (let folder = 0; folder < folders; folder += 1) mkdirSync(`${root}/d${folder}`);
+  writeFileSync(`${root}/last`, 'before');
   const watching = await watchInProcess(root);
   try {
     watching.signal('SIGSTOP');
     const expected = new Map();
     for (let index = 0; index < count; index += 1) {
-      const path = `d${index % 50}/f${index}`;
+      const path = `d${index % folders}/f${index}`;
       writeFileSync(`${root}/${path}`, String(index));
       expected.set(path, blobId(String(index)));
     }
+    // By now the queue may be full.
+    writeFileSync(`${root}/last`, 'after');
+    expected.set('last', blobId('after'));
     watching.signal('SIGCONT');
     const { fresh, notices, entries } = await watching.ask();
     const known = new Map(entries);

@@ -1,6 +1,7 @@
 import { SmithyError } from '../../core/errors.js';
 import { DATA_NOTE, fenced, quoted } from '../../core/untrusted-text.js';
 import type { Answer } from '../table.js';
+import { changesText } from './changes-text.js';
 
 /** One call of a method on behalf of the model. */
 export type Ask = (method: string, params: Readonly<Record<string, unknown>>) => Promise<unknown>;
@@ -21,6 +22,12 @@ export const RESOURCES = [
     ...MARKDOWN,
   },
   {
+    uri: 'smithyd://changes',
+    name: 'changes',
+    description: 'What happened since the session began: files, console, requests, WebSockets.',
+    ...MARKDOWN,
+  },
+  {
     uri: 'smithyd://diff/main/worktree',
     name: 'unapproved diff',
     description: 'All changes since the approved state.',
@@ -36,15 +43,27 @@ export const TEMPLATES = [
       'The difference of two of: a checkpoint, bookmark, event, session, main, worktree.',
     ...MARKDOWN,
   },
+  {
+    uriTemplate: 'smithyd://changes/{since}',
+    name: 'changes since',
+    description: 'What happened since a mark, bookmark, checkpoint, ISO time or cursor.',
+    ...MARKDOWN,
+  },
 ];
 
 /** A model reads no more at once. */
 const MOST_DIFF = 100_000;
 const MOST_EVENTS = 50;
 
+const SESSION_START = 'session_start';
+const BEFORE_EVERYTHING = '1970-01-01T00:00:00Z';
+
 export async function readResource(uri: string, ask: Ask): Promise<string> {
   if (uri === 'smithyd://timeline') return timeline(ask);
   if (uri === 'smithyd://session') return session(ask);
+  if (uri === 'smithyd://changes') return changes(ask, await beginning(ask));
+  const [, since] = /^smithyd:\/\/changes\/([^/]+)$/u.exec(uri) ?? [];
+  if (since !== undefined) return changes(ask, decode(since));
   const [, from, to] = /^smithyd:\/\/diff\/([^/]+)\/([^/]+)$/u.exec(uri) ?? [];
   if (from === undefined || to === undefined) throw noResource(uri);
   return diff(ask, { from: decode(from), to: decode(to) });
@@ -73,6 +92,19 @@ async function session(ask: Ask): Promise<string> {
         `- ${status} ${quoted(path)} +${additions} -${deletions}`,
     ),
   ]);
+}
+
+/** Always of a named point: whoever reads a resource must not move on by it. */
+async function changes(ask: Ask, since: string): Promise<string> {
+  const params = { checkpoint: since };
+  const found = (await ask('get_changes_since', params)) as Answer<'get_changes_since'>;
+  return document(`Changes since ${quoted(since)}`, changesText(found));
+}
+
+async function beginning(ask: Ask): Promise<string> {
+  const { marks } = (await ask('list_marks', {})) as Answer<'list_marks'>;
+  const start = marks.find(({ name }) => name === SESSION_START);
+  return start?.name ?? BEFORE_EVERYTHING;
 }
 
 async function diff(ask: Ask, places: { from: string; to: string }): Promise<string> {

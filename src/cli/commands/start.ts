@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { dropUnsafeEnvironment, processEnvironment } from '../../config.js';
 import { SmithyError } from '../../core/errors.js';
+import { keepMemoryOutOfCoreFiles } from '../../host/core-dumps.js';
 import { findRoot } from '../../host/find-root.js';
 import { requireSensibleRoot } from '../../host/sensible-root.js';
 import { reachDaemon } from '../../client/reach.js';
@@ -50,17 +51,27 @@ async function background(wanted: Wanted, globals: GlobalFlags): Promise<number>
 
 async function foreground(wanted: Wanted, reports: boolean): Promise<number> {
   const { root } = wanted;
+  keepMemoryOutOfCoreFiles();
   const umask = process.umask(0o077);
   dropUnsafeEnvironment(root);
   // V8 would wake an idle process for minutes to give a little memory back; idle means idle.
   setFlagsFromString('--no-memory-reducer');
+  // From the first moment on: whoever sees that it is ready may stop it in the next.
+  const early: string[] = [];
+  let onSignal = (signal: string): void => {
+    // A second one does not wait for a start that takes long.
+    if (early.length > 0) process.exit(1);
+    early.push(signal);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => onSignal(signal));
+  }
   const { startDaemon } = await import('../../daemon.js');
   const daemon = await startDaemon({ ...wanted, umask });
+  onSignal = (signal) => void daemon.stop(signal);
+  early.forEach((signal) => onSignal(signal));
   if (reports) report({ ready: true });
   else process.stdout.write(`Watching ${printable(root)}; stop with Ctrl-C or \`smithyd stop\`.\n`);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => void daemon.stop(signal));
-  }
   await daemon.stopping;
   setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
   await daemon.stopped;

@@ -7,6 +7,10 @@ import { type Engine, type EngineEvents, LIMITS, type WatchResult } from './engi
 // Longer than any burst takes to read, shorter than anybody waiting would notice.
 const FLOOD_MS = 20;
 const FLOOD_EVENTS = 256;
+// As long as a flood is only counted: a queue that ran over is read in a part of it.
+const LONGEST_READ_MS = 50;
+// No kernel hands out more in a millisecond: 50 ns each.
+const MOST_EVENTS_PER_MS = 20_000;
 
 /**
  * One watch per directory, not recursive. On Linux all of them share one inotify queue, so events
@@ -18,7 +22,11 @@ export function createDirectoryEngine(root: string): Engine {
   let events: EngineEvents | undefined;
   let inThisRead = 0;
   let readBegan = 0;
+  /** Since then some events of this read are not told to us. */
+  let cutOffAt: number | undefined;
   const perFolder = new Map<string, number>();
+  /** Folders in a flood: until the read ends their events are only counted. */
+  const muted = new Set<string>();
 
   function count(folder: string): void {
     inThisRead += 1;
@@ -28,24 +36,49 @@ export function createDirectoryEngine(root: string): Engine {
     }
     readBegan = performance.now();
     // The kernel's queue is read to its end before anything scheduled here runs.
-    setImmediate(() => {
-      const suspicious = looksLikeOverflow(inThisRead, queueLimit);
-      inThisRead = 0;
-      perFolder.clear();
-      if (suspicious) events?.overflow();
-    });
+    setImmediate(endRead);
+  }
+
+  function endRead(): void {
+    const suspicious = looksLikeOverflow(inThisRead + uncounted(), queueLimit);
+    const flooded = [...muted];
+    inThisRead = 0;
+    cutOffAt = undefined;
+    perFolder.clear();
+    muted.clear();
+    for (const folder of flooded) {
+      unwatch(folder);
+      events?.flooded(folder);
+    }
+    if (suspicious) events?.overflow();
+  }
+
+  /** Once a watch is off, libuv drops what is left of its events: as many as the time since allows. */
+  function uncounted(): number {
+    return cutOffAt === undefined ? 0 : (performance.now() - cutOffAt) * MOST_EVENTS_PER_MS;
   }
 
   /**
    * libuv reads until the queue is empty, so one process that writes without pause keeps this
-   * thread inside that loop. Taking the watch off is the only way out.
+   * thread inside that loop. Taking the watch off is the only way out, but what it would have told is
+   * then not counted any more: only when there was enough for an overflow, or it takes too long.
    */
+  function countMuted(folder: string): void {
+    if (inThisRead % 64 !== 0) return;
+    const isLong = performance.now() - readBegan > LONGEST_READ_MS;
+    if (!isLong && !looksLikeOverflow(inThisRead, queueLimit)) return;
+    cutOffAt ??= performance.now();
+    handles.get(folder)?.close();
+    handles.delete(folder);
+  }
+
   function isFlood(folder: string): boolean {
     if (inThisRead % 64 !== 0 || performance.now() - readBegan < FLOOD_MS) return false;
     return (perFolder.get(folder) ?? 0) > FLOOD_EVENTS;
   }
 
   function unwatch(folder: string): void {
+    muted.delete(folder);
     handles.get(folder)?.close();
     handles.delete(folder);
   }
@@ -55,14 +88,15 @@ export function createDirectoryEngine(root: string): Engine {
     const own = basename(path);
     const handle = watch(path, (type, name) => {
       count(folder);
+      if (muted.has(folder)) {
+        countMuted(folder);
+        return;
+      }
       // A name that is no UTF-8 arrives damaged; the folder's listing has the truth.
       events?.hint(folder, name?.includes('\uFFFD') === true ? undefined : (name ?? undefined));
       // libuv reports the folder's own end under its own name, like an entry of it.
       if (type === 'rename' && name === own) events?.lost(folder);
-      if (isFlood(folder)) {
-        unwatch(folder);
-        events?.flooded(folder);
-      }
+      if (isFlood(folder)) muted.add(folder);
     });
     handle.on('error', (error) => {
       if (handles.get(folder) !== handle) return;

@@ -1,9 +1,18 @@
-import type { EntryKind, Explanation, FolderRules, Reason, RuleText } from '../../core/tracking.js';
+import type {
+  Decision,
+  EntryKind,
+  Explanation,
+  FolderRules,
+  Reason,
+  RuleText,
+} from '../../core/tracking.js';
 
 export interface ExplainOptions {
   readonly kind: EntryKind;
   /** The `.gitignore` of a folder below the root, by its path. */
   readonly ignoreFileOf: (folder: string) => RuleText | undefined;
+  /** The project of its own that the path lies in. */
+  readonly nested?: string | undefined;
 }
 
 /** `path` is relative to the root, with no empty or dot parts. */
@@ -13,7 +22,10 @@ export function explain(root: FolderRules, path: string, options: ExplainOptions
   for (const [index, part] of parts.entries()) {
     const at = parts.slice(0, index + 1).join('/');
     const isLast = index === parts.length - 1;
-    const decision = rules.decide(part, isLast ? options.kind : 'directory');
+    const decision: Decision =
+      at === options.nested
+        ? { tracked: false, enter: false, reason: 'nested_root' }
+        : rules.decide(part, isLast ? options.kind : 'directory');
     if (isLast || (!decision.tracked && !decision.enter)) {
       return { path, at, decision, sentence: sentenceFor({ path, at, decision }) };
     }

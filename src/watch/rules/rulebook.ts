@@ -87,9 +87,11 @@ export class Rulebook {
 
   /** Why a path is tracked or not; nothing needs to exist there. */
   explain(path: string): Explanation {
-    const { root } = this.#deps.tree;
+    const { root, nestedRoots } = this.#deps.tree;
     if (root.rules === undefined) throw new Error('the rules are not loaded yet');
+    const nested = [...nestedRoots].find((at) => path === at || path.startsWith(`${at}/`));
     return explain(root.rules, path, {
+      nested,
       kind: this.#kind(path),
       ignoreFileOf: (folder) => this.#ignoreFileOf(folder),
     });

@@ -182,10 +182,12 @@ export class Surveyor {
     await visit.over();
   }
 
-  /** The same for the folders without a watch only. */
-  async surveyUnwatched(): Promise<void> {
+  /** The same for folders without a watch only: those that had none, and those that have none now. */
+  async surveyUnwatched(before: readonly Folder[]): Promise<void> {
+    const folders = new Set([...before, ...this.watches.unwatched]);
+    if (folders.size === 0) return;
     const visit = new Visit(this.#visits, 'scan');
-    for (const folder of [...this.watches.unwatched]) {
+    for (const folder of folders) {
       this.#pump.enter(folder, { visit, bulk: true, force: false, deep: false });
     }
     await visit.over();

@@ -1,0 +1,20 @@
+import { SmithyError } from '../../core/errors.js';
+import type { GlobalFlags } from '../args.js';
+import { completionsFor, SHELLS } from '../completions.js';
+import { allTopics, type Catalogue } from '../help.js';
+
+/** For `eval "$(smithyd completion bash)"`, or a file that the shell reads. */
+export function completion(
+  _: GlobalFlags,
+  words: readonly string[],
+  catalogue: Catalogue,
+): Promise<number> {
+  const shell = SHELLS.find((one) => one === words[0]);
+  if (shell === undefined || words.length > 1) {
+    throw new SmithyError('INVALID_PARAMS', 'completion needs the name of one shell.', {
+      hint: 'For example: eval "$(smithyd completion bash)"; also zsh and fish.',
+    });
+  }
+  process.stdout.write(completionsFor(shell, allTopics(catalogue)));
+  return Promise.resolve(0);
+}

@@ -1,0 +1,63 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { Hash } from '../core/model.js';
+import { joined, type DeflateReply, type DeflateRequest } from './deflate-wire.js';
+
+/** No content is at fault: whoever asked can do it without them. */
+export class ThreadsGone extends Error {
+  override readonly name = 'ThreadsGone';
+}
+
+export interface DeflateThreads {
+  /** How many batches keep all of them busy. */
+  readonly atOnce: number;
+  /** @throws ThreadsGone */
+  deflate(contents: readonly Uint8Array[], hashes: readonly Hash[]): Promise<DeflateReply>;
+  end(): void;
+}
+
+interface Waiting {
+  readonly resolve: (reply: DeflateReply) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The thread that reads needs a processor too, but waits for the disk now and then. */
+const THREADS = Math.min(4, availableParallelism());
+/** One being worked on, one on its way. */
+const IN_FLIGHT = 2;
+
+export function startDeflateThreads(): DeflateThreads {
+  const waiting = new Map<number, Waiting>();
+  let lastId = 0;
+  let failure: ThreadsGone | undefined;
+  const fail = (): void => {
+    failure ??= new ThreadsGone();
+    for (const { reject } of waiting.values()) reject(failure);
+    waiting.clear();
+  };
+  const workers = Array.from({ length: THREADS }, () => {
+    const worker = new Worker(new URL('./deflate-worker.js', import.meta.url));
+    worker.on('message', (reply: DeflateReply) => {
+      waiting.get(reply.id)?.resolve(reply);
+      waiting.delete(reply.id);
+    });
+    worker.on('error', fail);
+    worker.on('exit', fail);
+    worker.unref();
+    return worker;
+  });
+  return {
+    atOnce: THREADS * IN_FLIGHT,
+    deflate(contents, hashes) {
+      if (failure !== undefined) return Promise.reject(failure);
+      const request: DeflateRequest = { id: ++lastId, hashes, ...joined(contents) };
+      return new Promise((resolve, reject) => {
+        waiting.set(request.id, { resolve, reject });
+        workers[request.id % THREADS]?.postMessage(request, [request.bytes.buffer]);
+      });
+    },
+    end() {
+      for (const worker of workers) void worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Hash } from '../core/model.js';
+import type { DeflateReply } from './deflate-wire.js';
+import { encodeIndex, HEADER_BYTES, packHeader, type PlacedEntry } from './pack-file.js';
+
+/** A pack that grows in its file: of any number of blobs, of which none stays in memory. */
+export interface LargePack {
+  /** Those of a batch that are what their names say. */
+  add(hashes: readonly Hash[], entries: DeflateReply): void;
+  readonly bytes: () => number;
+  /** Makes it visible; answers its path. Not flushed yet. */
+  finish(): string;
+  /** What is not visible by now goes. */
+  discard(): void;
+}
+
+const CHUNK = 1024 * 1024;
+
+export function openLargePack(folder: string, number: number): LargePack {
+  const growing = join(folder, `tmp_pack_many-${number}`);
+  const file = openSync(growing, 'wx+', 0o444);
+  const placed: PlacedEntry[] = [];
+  let size = 0;
+  let isOpen = true;
+  append(packHeader(0));
+
+  function append(bytes: Uint8Array): void {
+    for (let done = 0; done < bytes.length;) {
+      done += writeSync(file, bytes, done, bytes.length - done, size + done);
+    }
+    size += bytes.length;
+  }
+
+  /** Of what is in the file: the number of entries stands at its beginning and is known last. */
+  function sum(): Buffer {
+    const digest = createHash('sha1');
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK, size));
+    for (let at = 0; at < size;) {
+      const read = readSync(file, chunk, 0, Math.min(chunk.length, size - at), at);
+      if (read === 0) throw new Error('a pack is shorter than what was written to it');
+      digest.update(chunk.subarray(0, read));
+      at += read;
+    }
+    return digest.digest();
+  }
+
+  function close(): void {
+    if (isOpen) closeSync(file);
+    isOpen = false;
+  }
+
+  return {
+    bytes: () => size,
+    add(hashes, { bytes, lengths, crcs, wrong }) {
+      const isWrong = new Set(wrong);
+      const right = hashes.filter((_, place) => !isWrong.has(place));
+      let at = size;
+      append(bytes);
+      right.forEach((hash, place) => {
+        placed.push({ hash, crc: crcs[place] ?? 0, at });
+        at += lengths[place] ?? 0;
+      });
+    },
+    finish() {
+      writeSync(file, packHeader(placed.length), 0, HEADER_BYTES, 0);
+      const digest = sum();
+      append(digest);
+      close();
+      const name = join(folder, `pack-${digest.toString('hex')}`);
+      const index = join(folder, `tmp_idx_many-${number}`);
+      writeFileSync(index, encodeIndex(placed, digest), { mode: 0o444 });
+      // Whole before its index makes it visible, to readers and after a kill.
+      renameSync(growing, `${name}.pack`);
+      renameSync(index, `${name}.idx`);
+      return `${name}.pack`;
+    },
+    discard() {
+      close();
+      rmSync(growing, { force: true });
+      rmSync(join(folder, `tmp_idx_many-${number}`), { force: true });
+    },
+  };
+}

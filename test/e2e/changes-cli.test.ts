@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { CLI } from '../support/daemon-project.js';
+import { hasPython, onTerminal } from '../support/terminal.js';
+import { sharedWork } from '../support/work.js';
+
+const RED = '\u001B[31m';
+
+describe('what happened, for people', () => {
+  const shared = sharedWork();
+
+  it('is in words, plain when piped', async () => {
+    const work = shared();
+    await work.fresh({ a: '1\n' });
+    const say = async (...words: string[]) => (await work.project.cli(words)).stdout;
+    await say('changes');
+    work.put({ a: '2\n' });
+    await work.call('push_telemetry', {
+      console: [{ level: 'error', message: 'Broken\nby \u001B[31mus', source: 'a.js:1' }],
+      network: [{ url: 'http://localhost/api', method: 'GET', status: 500 }],
+    });
+    expect(await say('mark', 'before_repair')).toContain('before_repair is set');
+    const text = await say('changes', '--since', 'session_start', '--include', 'files,console');
+    expect(text).toContain('error  1 new console error(s), 1 unknown file change(s)');
+    expect(text).toMatch(/modified +a +\+1 -1 +unknown/u);
+    expect(text).toMatch(/error +Broken by .*a\.js:1/u);
+    expect(text).not.toContain('\u001B');
+    expect(text).not.toContain('network');
+    expect(await say('changes', '--severity', 'errors_only')).toContain('never asked before');
+    expect(await say('changes')).toMatch(/^clean {2}No significant changes\./u);
+    expect(await say('health')).toContain('pushed by programs');
+    expect(await say('unmark', 'before_repair')).toBe('before_repair is removed.\n');
+  });
+
+  it('has commands for noise', async () => {
+    const { project } = shared();
+    const say = async (...words: string[]) => (await project.cli(words)).stdout;
+    expect(await say('noise')).toMatch(/console +builtin-hmr +/u);
+    const rule = JSON.stringify({ id: 'own-poll', category: 'console', pattern: '^poll' });
+    expect(await say('noise', '--add', rule)).toMatch(/^console +own-poll +\^poll\n/u);
+    expect(await say('noise', '--disable', 'builtin-hmr')).toMatch(/builtin-hmr +off /u);
+    await say('noise', '--enable', 'builtin-hmr');
+    expect(await say('noise', '--remove', 'own-poll')).not.toContain('own-poll');
+  });
+
+  it('has commands for baselines', async () => {
+    const work = shared();
+    const say = async (...words: string[]) => (await work.project.cli(words)).stdout;
+    expect(await say('baseline', 'list')).toContain('No baselines yet');
+    expect(await say('baseline', 'save', 'baseline_cart', 'it works')).toContain('is saved');
+    expect(await say('baseline', 'list')).toContain('it works');
+    expect(await say('baseline', 'compare', 'baseline_cart')).toContain('match  baseline_cart');
+    await work.call('push_telemetry', { console: [{ level: 'error', message: 'Another' }] });
+    const compared = await say('baseline', 'compare', 'baseline_cart');
+    expect(compared).toContain('worse  console error  Another  1 (was 0)');
+    expect(await say('baseline', 'rm', 'baseline_cart')).toBe('baseline_cart is removed.\n');
+  });
+
+  (hasPython ? it : it.skip)('has colours on a terminal', async () => {
+    const work = shared();
+    await work.call('push_telemetry', { console: [{ level: 'error', message: 'In red' }] });
+    const command = [process.execPath, CLI, '--root', work.root, 'changes'];
+    const { stdout } = await onTerminal(command, {
+      ...{ when: 'never', keys: '', env: { TERM: 'xterm-256color', NO_COLOR: undefined } },
+    });
+    expect(stdout).toContain(`${RED}error`);
+    expect(stdout).toContain('In red');
+  });
+});

@@ -1,0 +1,3 @@
+export class Stage {
+  readonly root: string;
+}

@@ -10,7 +10,7 @@ export function gitFailure(op: string, stderr: string, cause?: unknown): SmithyE
   const data = { op: `git.${op}`, stderr: text };
   if (/No space left on device|Out of diskspace|Disk quota exceeded/iu.test(text))
     return full(data, cause);
-  return new SmithyError('STORAGE_IO', `git ${op} failed: ${firstLine(text)}`, {
+  return new SmithyError('STORAGE_IO', `git ${op} failed: ${reasonIn(text)}`, {
     hint: 'Nothing acknowledged is lost. Try again; `smithyd doctor` checks the store.',
     data,
     cause,
@@ -38,8 +38,10 @@ export function full(data: Readonly<Record<string, unknown>>, cause?: unknown): 
   });
 }
 
-function firstLine(text: string): string {
-  return text.split('\n')[0] ?? 'it said nothing';
+/** Its complaint; some commands say before it how far they got. */
+function reasonIn(text: string): string {
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.find((line) => /^(?:fatal|error):/u.test(line)) ?? lines[0] ?? 'it said nothing';
 }
 
 export function noBlob(hash: Hash): SmithyError {

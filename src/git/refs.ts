@@ -142,6 +142,22 @@ export function noRepository(dialog: string): SmithyError {
   });
 }
 
+/**
+ * Takes away what is no branch although its file is there: a flipped bit, a text by hand. We read it
+ * as none, git refuses to move it, and where it belongs is known to whoever moves it now.
+ */
+export async function removeBroken(
+  layout: Layout,
+  dialog: string,
+  names: readonly string[],
+): Promise<void> {
+  for (const name of names) {
+    const path = join(layout.heads(dialog), name);
+    const text = readText(path);
+    if (text !== undefined && !ID.test(text.trim())) await rm(path);
+  }
+}
+
 /** All updates as one transaction of `update-ref --stdin -z`. */
 export function toTransaction(updates: readonly BranchUpdate[]): string {
   const none = '0'.repeat(40);

@@ -37,6 +37,7 @@ import {
   moved,
   noRepository,
   readBranches,
+  removeBroken,
   removeLocks,
   toTransaction,
   type HeldBranch,
@@ -224,6 +225,11 @@ export function createStore(options: StoreOptions): CheckpointStore {
 
   async function moveBranches(dialog: string, updates: readonly BranchUpdate[]): Promise<void> {
     const gitDir = layout.gitDir(dialog);
+    await removeBroken(
+      layout,
+      dialog,
+      updates.map(({ name }) => name),
+    );
     await git.text(['update-ref', '--stdin', '-z'], { gitDir, input: toTransaction(updates) });
     await flush(layout.heads(dialog)).catch(async (error: unknown) => {
       throw await doubt(error, []);

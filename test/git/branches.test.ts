@@ -85,6 +85,23 @@ describe('the repository of a dialog', () => {
     expect(await store.branches(DIALOG)).toEqual(after);
   });
 
+  it.each(['g'.repeat(40), 'ab', '`'.padEnd(40, '0')])(
+    'gets a branch back whose file says %s',
+    async (words) => {
+      const opened = await openStore();
+      const { store, checkpoints } = opened;
+      const { approved, more } = await story(opened);
+      writeFileSync(join(checkpoints, '.git/refs/heads/main'), `${words}\n`);
+      expect((await store.branches(DIALOG)).get('main')).toBeUndefined();
+      await store.setBranches(DIALOG, [{ name: 'main', to: approved, expected: null }]);
+      expect((await store.branches(DIALOG)).get('main')).toBe(approved);
+      // And so is one that a checkpoint moves.
+      writeFileSync(join(checkpoints, '.git/refs/heads/session_2'), `${words}\n`);
+      await store.setBranches(DIALOG, [{ name: 'session_2', to: more, expected: null }]);
+      expect(git(checkpoints, 'log', '-1', '--format=%H', 'session_2').trim()).toBe(more);
+    },
+  );
+
   it('is understood after a person has packed the refs or looked at another branch', async () => {
     const opened = await openStore();
     const { store, checkpoints } = opened;

@@ -1,7 +1,7 @@
 import type { Answer } from '../api/table.js';
 import { quoteName } from '../core/quoted-name.js';
 import type { Look } from './render-history.js';
-import { ago, columns, duration, paint, printable } from './text.js';
+import { ago, columns, counted, duration, paint, printable } from './text.js';
 
 const MOST_SHOWN = 20;
 
@@ -89,7 +89,7 @@ export function describeChanges(changed: readonly Changed[], look: Pick<Look, 'c
     { additions: total((file) => file.additions), deletions: total((file) => file.deletions) },
     look,
   );
-  return `${changed.length} ${changed.length === 1 ? 'file' : 'files'} changed, ${counts}`;
+  return `${counted(changed.length, 'file')} changed, ${counts}`;
 }
 
 function changeRows(files: readonly Changed[], look: Look): string[] {

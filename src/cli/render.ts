@@ -1,7 +1,7 @@
 import type { Answer, MethodName } from '../api/table.js';
 import { wantsColour } from '../config.js';
 import type { Look } from './render-history.js';
-import { bytes, columns, duration, paint, printable, printableJson } from './text.js';
+import { bytes, columns, counted, duration, paint, printable, printableJson } from './text.js';
 
 type Renderers = {
   readonly [Name in MethodName]?: (answer: Answer<Name>, look: Look) => string;
@@ -66,7 +66,7 @@ function describeWatcher(watcher: Answer<'status'>['watcher']): string {
   const doubt = state === 'ready' && !fresh ? ', looking again' : '';
   const left = skipped === 0 ? '' : `, ${skipped} skipped`;
   const trouble = [reason, remedy].filter((text) => text !== undefined).join(': ');
-  const what = `${files} files in ${dirs} folders${left}, ${state}${doubt} (${engine})`;
+  const what = `${counted(files, 'file')} in ${counted(dirs, 'folder')}${left}, ${state}${doubt} (${engine})`;
   return trouble === '' ? what : `${what}: ${printable(trouble)}`;
 }
 

@@ -27,6 +27,11 @@ export function printableJson(value: unknown, indent = 0): string {
   return `${printable(JSON.stringify(value, null, indent))}\n`;
 }
 
+/** `1 file`, `2 files`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
 export function bytes(count: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let value = count;

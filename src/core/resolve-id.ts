@@ -1,9 +1,17 @@
 import { SmithyError, type ErrorCode } from './errors.js';
 import { didYouMean, nearest } from './nearest.js';
 
+/** What has ids, and the command that lists them. */
+const LISTED_BY = {
+  dialog: 'smithyd dialog list',
+  checkpoint: 'smithyd log',
+  edit: 'smithyd edit list',
+  milestone: 'smithyd milestone list',
+  'file checkpoint': undefined,
+} as const;
+
 export interface IdQuestion {
-  /** For people: "dialog", "checkpoint". */
-  readonly what: string;
+  readonly what: keyof typeof LISTED_BY;
   readonly given: string;
   readonly known: Iterable<string>;
   /** What else it may have been meant to be, for the hint. */
@@ -30,9 +38,15 @@ export function resolveId({ what, given, known, names = [], missing }: IdQuestio
     });
   }
   const near = nearest(given, [...all, ...names]);
-  const short = `An id may be shortened to ${SHORTEST} characters or more.`;
+  const list = LISTED_BY[what];
+  const hint = [
+    ...(given.length < SHORTEST
+      ? [`An id may be shortened to ${SHORTEST} characters or more.`]
+      : []),
+    ...(list === undefined ? [] : [`See \`${list}\`.`]),
+  ].join(' ');
   throw new SmithyError(missing, `There is no ${what} ${given.slice(0, 100)}.`, {
-    hint: didYouMean(near) ?? (given.length < SHORTEST ? short : `See the list of ${what}s.`),
+    hint: didYouMean(near) ?? hint,
     data: { id: given, near },
   });
 }

@@ -161,13 +161,17 @@ async function createSubject(folder, files) {
         turns.push(() => timed(times.commit, () => commit.addAndCommit()));
         turns.push(() => timed(times.trees, () => trees.writeTree()));
       }
-      for (const turn of round % 2 === 0 ? turns : turns.reverse()) await turn();
+      for (const turn of round % 2 === 0 ? turns : turns.reverse()) {
+        settleDisk();
+        await turn();
+      }
     },
     async restoreOne(withGit) {
       const { commit_id: target } = await client.create_checkpoint({});
       if (withGit) commit.addAndCommit();
       edit(project, files, { count: 1, version: ++version });
       await client.create_checkpoint({});
+      settleDisk();
       await timed(result.restore, () => client.restore({ checkpoint_id: target }));
       if (!withGit) return;
       const head = commit.head();
@@ -177,6 +181,7 @@ async function createSubject(folder, files) {
       ]) {
         edit(project, files, { count: 1, version: ++version });
         await client.known_files({ limit: 1 });
+        settleDisk();
         await timed(times, () => commit.git(...command));
       }
     },
@@ -279,7 +284,7 @@ function firstByGit(folder, files) {
   return () => git.addAndCommit();
 }
 
-/** What was written before is on the disk: nobody pays for another's work. */
+/** What was written before is on the disk: a flush would wait for it, and git's commands flush nothing. */
 function settleDisk() {
   spawnSync('sync');
 }

@@ -80,6 +80,7 @@ export const SETUPS: Readonly<Record<string, Setup>> = {
     files: [
       { template: 'smithyd.json', way: 'file', path: '.github/hooks/smithyd.json' },
       { template: 'mcp.json', way: 'json', path: '.vscode/mcp.json' },
+      { template: 'copilot-mcp.json', way: 'json', path: '.github/mcp.json' },
     ],
   },
   aider: {

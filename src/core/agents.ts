@@ -15,6 +15,8 @@ export interface AgentForm {
   readonly callsRepeat?: boolean;
   readonly folder: Places;
   readonly prompt: Places;
+  /** It may begin to work without having told a prompt; its first tool call is then the beginning. */
+  readonly mayKeepPrompts?: boolean;
   /** Tells the same prompt sent twice from two equal prompts. */
   readonly promptId: Places;
   readonly tool: Places;
@@ -134,6 +136,7 @@ export const AGENTS = {
     callsRepeat: true,
     folder: ['workspaceRoots.0'],
     prompt: ['userPromptSubmit.prompt'],
+    mayKeepPrompts: true,
     promptId: [],
     tool: ['tool_call.name', 'tool_result.name', 'preToolUse.toolName', 'postToolUse.toolName'],
     input: [
@@ -171,7 +174,7 @@ export const AGENTS = {
     patches: ['patchText'],
     refusal: (reason) => ({ refused: reason }),
   },
-  /** VS Code, and the command line of Copilot, which writes some names otherwise. */
+  /** VS Code, and the command line of Copilot, which writes some names otherwise and others as Claude Code. */
   vscode: {
     ...CLAUDE,
     events: {
@@ -184,8 +187,8 @@ export const AGENTS = {
     },
     promptId: [],
     edits:
-      /^(?:editFiles|create_file|replace_string_in_file|multi_replace_string_in_file|insert_edit_into_file|edit_notebook_file|apply_patch|create|edit|str_replace)$/u,
-    shells: /^(?:run_in_terminal|bash|powershell)$/u,
+      /^(?:editFiles|create_file|replace_string_in_file|multi_replace_string_in_file|insert_edit_into_file|edit_notebook_file|apply_patch|create|edit|str_replace|Write|Edit|MultiEdit|NotebookEdit)$/u,
+    shells: /^(?:run_in_terminal|bash|powershell|Bash)$/u,
     paths: ['filePath', 'path', 'files.*', 'replacements.*.filePath'],
     patches: ['input'],
     // VS Code reads the inner one, Copilot's own runtime the outer one.
@@ -247,8 +250,10 @@ function named({ paths }: AgentForm, input: unknown): string[] {
 
 const PATCHED = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gmu;
 
+/** Where the input is nothing but a text, it is the patch. */
 function patched({ patches }: AgentForm, input: unknown): string[] {
-  const texts = patches.flatMap((place) => all(input, place.split('.'))).filter(isText);
+  const places = patches.flatMap((place) => all(input, place.split('.')));
+  const texts = [input, ...places].filter(isText);
   return texts.flatMap((patch) => [...patch.matchAll(PATCHED)].map(([, path = '']) => path.trim()));
 }
 

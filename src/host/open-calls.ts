@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSmallFile, replaceFile } from './small-files.js';
 
@@ -24,6 +24,17 @@ export class OpenCalls {
     replaceFile(this.#path(call), editId);
   }
 
+  /** True for the first who asks in a turn, which ends with `takeAll`. */
+  beginTurn(): boolean {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    try {
+      writeFileSync(this.#turn, '', { flag: 'wx' });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** The edit of the call, forgotten from here on. */
   take(call: string): string | undefined {
     return this.#takeFile(this.#path(call));
@@ -39,6 +50,7 @@ export class OpenCalls {
 
   /** All that the session has left open, forgotten from here on; and those of nobody, long ago. */
   takeAll(now: number): string[] {
+    rmSync(this.#turn, { force: true });
     return this.#names().flatMap((name) => {
       const path = join(this.#folder, name);
       if (name.startsWith(`${this.#session}-`)) return this.#takeFile(path) ?? [];
@@ -60,6 +72,10 @@ export class OpenCalls {
     } catch {
       return [];
     }
+  }
+
+  get #turn(): string {
+    return join(this.#folder, `${this.#session}.turn`);
   }
 
   #path(call: string): string {

@@ -23,12 +23,14 @@ export const Smithyd = async ({ directory }) => {
     });
 
   return {
-    'chat.message': async ({ sessionID, messageID }, { parts }) => {
+    'chat.message': async ({ sessionID, messageID }, { message, parts }) => {
       const prompt = parts
         .filter(({ type, synthetic }) => type === 'text' && synthetic !== true)
         .map(({ text }) => text)
         .join('\n');
-      await tell({ event: 'chat.message', sessionID, messageID, prompt });
+      // `opencode run` tells the id in the message alone.
+      const id = messageID ?? message?.id;
+      await tell({ event: 'chat.message', sessionID, messageID: id, prompt });
     },
     'tool.execute.before': async ({ tool, sessionID, callID }, { args }) => {
       const news = { event: 'tool.execute.before', sessionID, callID, tool, args };

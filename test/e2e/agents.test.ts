@@ -115,6 +115,38 @@ describe.each(AGENTS)('$agent $form', ({ agent, form }) => {
   });
 });
 
+describe('an agent that does not tell its prompts', () => {
+  const newProject = projectsPerTest();
+
+  it('has the project saved before the first thing it does in a turn, and only then', async () => {
+    const work = await Work.start(newProject());
+    await work.fresh({ 'a.ts': 'one\n' });
+    const say = async (message: object | undefined): Promise<void> => {
+      expect((await hook('cline', JSON.stringify(message))).code).toBe(0);
+    };
+    const kinds = async () => (await work.log()).map(({ kind }) => kind);
+    const cline = agentMessages(work.root).find(({ form }) => form === 'version 3');
+    const turn = async (content: string): Promise<void> => {
+      await say(cline?.edit('before', 'a.ts'));
+      work.put({ 'a.ts': content });
+      await say(cline?.edit('after', 'a.ts'));
+      await say(cline?.shell('before', 'make'));
+      await say(cline?.shell('after', 'make'));
+      await say(cline?.end);
+    };
+    await turn('two\n');
+    expect(await kinds()).toEqual(['message', 'initial']);
+    await turn('three\n');
+    expect(await kinds()).toEqual(['message', 'message', 'initial']);
+    const [second, first] = await work.log();
+    expect((await work.content(second?.commit_id ?? '', 'a.ts')).toString()).toBe('two\n');
+    expect((await work.content(first?.commit_id ?? '', 'a.ts')).toString()).toBe('one\n');
+    await say(cline?.prompt('Told after all'));
+    await say(cline?.edit('before', 'a.ts'));
+    expect(await kinds()).toEqual(['message', 'message', 'message', 'initial']);
+  });
+});
+
 describe('a hook never stands in the way of an agent', () => {
   const newProject = projectsPerTest();
   const [claude] = agentMessages('');
@@ -182,7 +214,10 @@ const SETUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   cursor: { '.cursor/hooks.json': '{"version": 1, "hooks": {"stop": [{"command": "./mine.sh"}]}}' },
   cline: { '.clinerules/rules.md': 'Be kind.\n' },
   opencode: { 'opencode.json': '{ "theme": "x" }\n' },
-  vscode: { '.vscode/mcp.json': '{"servers": {}}' },
+  vscode: {
+    '.vscode/mcp.json': '{"servers": {}}',
+    '.github/mcp.json': '{"mcpServers": {"other": {"command": "other"}}}',
+  },
   aider: { '.aider.conf.yml': 'dark-mode: true\n' },
   shell: {},
   'agents-md': { 'AGENTS.md': '# Rules\n\nBe kind.' },
@@ -223,6 +258,29 @@ describe('smithyd setup', () => {
       await project.cli(['setup', name, '--undo', '--yes']);
       expect(work.disk()).toEqual({});
     });
+  });
+
+  it('tells both VS Code and Copilot, which look in different places, of the MCP server', async () => {
+    const project = newProject();
+    await project.cli(['setup', 'vscode', '--yes']);
+    const read = (path: string): unknown =>
+      JSON.parse(readFileSync(join(project.root, path), 'utf8'));
+    const server = { command: 'smithyd', args: ['mcp'] };
+    expect(read('.vscode/mcp.json')).toMatchObject({ servers: { smithyd: server } });
+    expect(read('.github/mcp.json')).toMatchObject({ mcpServers: { smithyd: server } });
+  });
+
+  it('leaves nothing unknown in a project that is watched', async () => {
+    const work = await Work.start(newProject());
+    await work.fresh({ 'a.ts': 'one\n' });
+    await work.project.cli(['setup', 'gemini', '--yes']);
+    expect(await work.call('blame', { path: '.gemini/settings.json' })).toMatchObject({
+      last: 'command:smithyd setup gemini',
+    });
+    expect(await work.call('detect_unknown_modifications')).toMatchObject({
+      hasUnknownChanges: false,
+    });
+    expect(await openEdits(work)).toEqual([]);
   });
 
   it('takes only ours out of a file that was changed since', async () => {
@@ -338,7 +396,9 @@ describe('the plugin for opencode', () => {
       const call = { tool: 'edit', sessionID: 's', callID: 'c' };
       const args = { filePath: directory + '/a.ts' };
       const parts = [{ type: 'text', text: 'Make it two' }];
-      await hooks['chat.message']({ sessionID: 's', messageID: 'm' }, { message: {}, parts });
+      // Its id is in the message alone; opencode may send it again.
+      await hooks['chat.message']({ sessionID: 's' }, { message: { id: 'm' }, parts });
+      await hooks['chat.message']({ sessionID: 's' }, { message: { id: 'm' }, parts });
       await hooks['tool.execute.before'](call, { args });
       writeFileSync(args.filePath, 'two');
       await hooks['tool.execute.after']({ ...call, args }, {});
@@ -350,8 +410,10 @@ describe('the plugin for opencode', () => {
     const { code, stdout } = await run(node, { env: { PATH: path } });
     expect(code).toBe(0);
     expect(stdout).toContain('is being edited');
-    const [newest] = await work.log();
-    expect(newest?.message).toBe('Before user message: Make it two');
+    expect((await work.log()).map(({ message }) => message)).toEqual([
+      'Before user message: Make it two',
+      expect.stringContaining('Initial'),
+    ]);
     expect(await work.call('blame', { path: 'a.ts' })).toMatchObject({ last: 'agent:opencode' });
   });
 });

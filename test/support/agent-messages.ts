@@ -1,6 +1,9 @@
 import { expect } from '@jest/globals';
 
-/** What each agent writes to its hooks, as its documentation shows it. */
+/**
+ * What each agent writes to its hooks: where a version is named, as it was heard from that version
+ * by `scripts/real-agents.mjs`; otherwise as its documentation shows it.
+ */
 export interface AgentMessages {
   readonly agent: string;
   /** Which of its two ways to speak. */
@@ -27,14 +30,18 @@ export function agentMessages(root: string, turn = 0): readonly AgentMessages[] 
     clineThree(root, turn),
     opencode(root, turn),
     vscode(root, turn),
+    copilot(root),
+    copilotPatches(root),
   ];
 }
 
+/** Version 2.1.326. */
 function claude(root: string, turn: number): AgentMessages {
   const common = {
     session_id: 'abc123',
     transcript_path: '/home/u/.claude/projects/p/abc123.jsonl',
     cwd: root,
+    prompt_id: `prompt-${turn}`,
     permission_mode: 'default',
   };
   const tool = (when: string, name: string, input: object) => ({
@@ -43,7 +50,7 @@ function claude(root: string, turn: number): AgentMessages {
     tool_name: name,
     tool_input: input,
     tool_use_id: `toolu_01${name}${turn}`,
-    ...(when === 'after' ? { tool_response: { success: true } } : {}),
+    ...(when === 'after' ? { tool_response: { type: 'update' }, duration_ms: 3 } : {}),
   });
   return {
     agent: 'claude-code',
@@ -65,14 +72,15 @@ const DENIED = {
   },
 };
 
+/** Version 0.169.0. */
 function codex(root: string, turn: number): AgentMessages {
   const common = {
     session_id: '0199-codex',
-    turn_id: 'turn-1',
-    transcript_path: null,
+    turn_id: `turn-${turn}`,
+    transcript_path: '/home/u/.codex/sessions/r.jsonl',
     cwd: root,
-    model: 'gpt-5',
-    permission_mode: 'default',
+    model: 'gpt-5.5',
+    permission_mode: 'bypassPermissions',
   };
   const tool = (when: string, name: string, command: string) => ({
     ...common,
@@ -80,6 +88,7 @@ function codex(root: string, turn: number): AgentMessages {
     tool_name: name,
     tool_input: { command },
     tool_use_id: `call_${name}${turn}`,
+    ...(when === 'after' ? { tool_response: 'Exit code: 0\nOutput:\n' } : {}),
   });
   return {
     agent: 'codex',
@@ -97,6 +106,7 @@ function codex(root: string, turn: number): AgentMessages {
   };
 }
 
+/** Version 0.61.0. */
 function gemini(root: string): AgentMessages {
   const common = {
     session_id: 'g-1',
@@ -116,7 +126,13 @@ function gemini(root: string): AgentMessages {
     prompt: (prompt) => ({ ...common, hook_event_name: 'BeforeAgent', prompt }),
     edit: (when, path) => tool(when, 'write_file', { file_path: `${root}/${path}`, content: 'x' }),
     shell: (when, command) => tool(when, 'run_shell_command', { command }),
-    end: { ...common, hook_event_name: 'AfterAgent', prompt: 'p', prompt_response: 'r' },
+    end: {
+      ...common,
+      hook_event_name: 'AfterAgent',
+      prompt: 'p',
+      prompt_response: 'r',
+      stop_hook_active: false,
+    },
     refusal: { decision: 'deny', reason: REASON },
     fine: '{}\n',
   };
@@ -186,21 +202,32 @@ function cline(root: string): AgentMessages {
   };
 }
 
-/** As its command line 3.0.65 sends it. */
+/**
+ * Its command line, version 3.0.65. It has the event of a prompt, and yet a prompt on the command
+ * line is not told.
+ */
 function clineThree(root: string, turn: number): AgentMessages {
   const common = {
-    clineVersion: '3.0.65',
-    timestamp: '2026-11-16T10:00:00.000Z',
+    clineVersion: '',
+    timestamp: '2026-11-18T02:02:11.693Z',
     taskId: 'conv_1',
+    sessionContext: { rootSessionId: '1794967330349_tuhd4' },
     workspaceRoots: [root],
-    userId: 'u',
+    workspaceInfo: { rootPath: root, hint: 'project' },
+    userId: 'unknown',
     agent_id: 'agent_1',
     parent_agent_id: null,
   };
   const tool = (when: string, name: string, input: object) => {
     const call = { id: `call_${name}${turn}`, name, input };
     return when === 'before'
-      ? { ...common, hookName: 'tool_call', iteration: 1, tool_call: call }
+      ? {
+          ...common,
+          hookName: 'tool_call',
+          iteration: 1,
+          tool_call: call,
+          preToolUse: { toolName: name, parameters: {} },
+        }
       : {
           ...common,
           hookName: 'tool_result',
@@ -223,6 +250,7 @@ function clineThree(root: string, turn: number): AgentMessages {
   };
 }
 
+/** Version 1.18.33, as our plugin passes it on. */
 function opencode(root: string, turn: number): AgentMessages {
   const common = { directory: root, sessionID: 'ses_1' };
   const tool = (when: string, name: string, args: object) => ({
@@ -269,5 +297,45 @@ function vscode(root: string, turn: number): AgentMessages {
     end: { ...common, hookEventName: 'Stop', stop_hook_active: false },
     refusal: { ...DENIED, permissionDecision: 'deny', permissionDecisionReason: REASON },
     fine: '',
+  };
+}
+
+/** Copilot's command line, version 1.0.102: the tools are called as those of Claude Code, with other inputs. */
+function copilot(root: string): AgentMessages {
+  const common = {
+    session_id: 'c-1',
+    timestamp: '2026-11-18T02:02:21.225Z',
+    cwd: root,
+  };
+  const tool = (when: string, name: string, input: unknown) => ({
+    hook_event_name: when === 'before' ? 'PreToolUse' : 'PostToolUse',
+    ...common,
+    tool_name: name,
+    tool_input: input,
+    ...(when === 'after' ? { tool_result: { result_type: 'success' } } : {}),
+  });
+  return {
+    agent: 'vscode',
+    form: 'as Copilot',
+    prompt: (prompt) => ({ hook_event_name: 'UserPromptSubmit', ...common, prompt }),
+    edit: (when, path) =>
+      tool(when, 'Edit', { path: `${root}/${path}`, old_str: 'a', new_str: 'b' }),
+    shell: (when, command) => tool(when, 'Bash', { command, description: 'Runs it' }),
+    end: { hook_event_name: 'Stop', ...common, stop_reason: 'end_turn', stop_hook_active: false },
+    refusal: { ...DENIED, permissionDecision: 'deny', permissionDecisionReason: REASON },
+    fine: '',
+  };
+}
+
+/** The same with a model that edits by patches, whose tool has a text for its input. */
+function copilotPatches(root: string): AgentMessages {
+  const copilotSays = copilot(root);
+  return {
+    ...copilotSays,
+    form: 'as Copilot with patches',
+    edit: (when, path) => ({
+      ...copilotSays.edit(when, path),
+      tool_input: `*** Begin Patch\n*** Update File: ${path}\n@@\n-old\n+new\n*** End Patch`,
+    }),
   };
 }

@@ -35,6 +35,8 @@ interface Heard {
   readonly root: string;
   readonly hook: HookCall;
   readonly calls: OpenCalls;
+  /** Work begins with it, which may start the daemon; other tool calls do not. */
+  readonly begins: boolean;
 }
 
 /**
@@ -63,13 +65,15 @@ export async function agentHook(globals: GlobalFlags, words: readonly string[]):
 async function obey(globals: GlobalFlags, agent: AgentName, hook: HookCall): Promise<void> {
   const root = findRoot(globals.root ?? hook.folder, process.cwd());
   const calls = new OpenCalls(statePaths(root).run, `${agent} ${hook.session}`);
-  const heard = { agent, root, hook, calls };
+  const form: AgentForm = AGENTS[agent];
+  const heard = { agent, root, hook, calls, begins: begins(form, hook, calls) };
   switch (hook.event) {
     case 'prompt':
       return withDaemon(heard, async (wire) => {
         // A turn that was interrupted tells nobody that it is over.
         await endAll(wire, heard);
         await tellPrompt(wire, heard, globals);
+        if (form.mayKeepPrompts === true) calls.beginTurn();
       });
     case 'before':
       return before(heard, globals);
@@ -78,6 +82,12 @@ async function obey(globals: GlobalFlags, agent: AgentName, hook: HookCall): Pro
     case 'end':
       return withDaemon(heard, (wire) => endAll(wire, heard));
   }
+}
+
+function begins(form: AgentForm, hook: HookCall, calls: OpenCalls): boolean {
+  if (hook.event === 'prompt') return true;
+  const isFirst = form.mayKeepPrompts === true && hook.event === 'before';
+  return isFirst && hook.effect !== undefined && calls.beginTurn();
 }
 
 async function tellPrompt(wire: Wire, { agent, hook }: Heard, globals: GlobalFlags): Promise<void> {
@@ -93,6 +103,10 @@ async function before(heard: Heard, globals: GlobalFlags): Promise<void> {
   if (hook.effect === undefined || (hook.effect === 'files' && files.length === 0)) return;
   const what = hook.effect === 'files' ? { files } : { scope: 'project', ttl_ms: COMMAND_TTL_MS };
   await withDaemon(heard, async (wire) => {
+    if (heard.begins) {
+      const content = `${agent} began to work`;
+      await wire.call('user_message', { content, ...ofDialog(globals) }, PROMPT_MS);
+    }
     const params = {
       ...what,
       ...ofDialog(globals),
@@ -146,14 +160,12 @@ async function finalize(wire: Wire, id: string): Promise<void> {
   }
 }
 
-/** A prompt is the beginning of work and may start the daemon; a tool call is not. */
 async function withDaemon(
-  { root, hook }: Heard,
+  { root, begins: mayStart }: Heard,
   work: (wire: Wire) => Promise<void>,
 ): Promise<void> {
   const startFrom = processEnvironment;
-  const reached =
-    hook.event === 'prompt' ? await reachDaemon({ root, startFrom }) : await tryReach({ root });
+  const reached = mayStart ? await reachDaemon({ root, startFrom }) : await tryReach({ root });
   if (reached === undefined) return;
   try {
     await work(reached.wire);

@@ -3,6 +3,8 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
+import { tryReach } from '../../client/reach.js';
+import type { Wire } from '../../client/wire.js';
 import { processEnvironment, wantsColour } from '../../config.js';
 import {
   indentOf,
@@ -22,6 +24,9 @@ import { paint, printable, printableJson } from '../text.js';
 const TEMPLATES = new URL('../../../templates/', import.meta.url);
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const FLAGS = ['--yes', '--undo'];
+/** A daemon that hangs keeps nobody from setting up. */
+const RECORD_MS = 3_000;
+const TTL_MS = 60_000;
 
 type Json = Parameters<typeof withSettings>[0];
 
@@ -39,10 +44,46 @@ export async function setup(globals: GlobalFlags, words: readonly string[]): Pro
   const changes = planned.filter(({ before, after }) => before !== after);
   if (!globals.json) process.stdout.write(describe(changes, title));
   const isWanted = changes.length === 0 || words.includes('--yes') || (await isAgreed(globals));
-  if (isWanted) perform(changes, record, isUndo);
+  if (isWanted) {
+    const work = () => perform(changes, record, isUndo);
+    if (changes.length === 0) work();
+    else await recorded(root, `smithyd setup ${name}`, work);
+  }
   if (globals.json) process.stdout.write(printableJson({ name, changes, done: isWanted }));
   else if (isWanted) process.stdout.write(conclusion(changes, isUndo ? undefined : then));
   return isWanted ? 0 : 1;
+}
+
+/**
+ * Where the project is watched our own files are no unknown changes. Of the project and not by name:
+ * an ignored file that is edited by name is tracked from then on.
+ */
+async function recorded(root: string, tool: string, work: () => void): Promise<void> {
+  const reached = await tryReach({ root }).catch(() => undefined);
+  const edit = await start(reached?.wire, tool);
+  try {
+    work();
+  } finally {
+    if (edit !== undefined) {
+      await reached?.wire.call('finalize_edit', edit, RECORD_MS).catch(() => undefined);
+    }
+    reached?.wire.close();
+  }
+}
+
+async function start(
+  wire: Wire | undefined,
+  tool: string,
+): Promise<{ readonly edit_id: string } | undefined> {
+  try {
+    // Detached: what was set up is not taken back because the daemon was slow to hear of its end.
+    const params = { scope: 'project', tool, strategy: 'warn', detached: true, ttl_ms: TTL_MS };
+    const answer = await wire?.call('start_edit', params, RECORD_MS);
+    const { edit_id: id } = answer as { edit_id: string };
+    return { edit_id: id };
+  } catch {
+    return undefined;
+  }
 }
 
 function perform(changes: readonly Changed[], record: SetupRecord, isUndo: boolean): void {

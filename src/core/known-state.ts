@@ -74,6 +74,11 @@ export class KnownState {
     return sameState(doubtful.expected, actual) ? undefined : { path, actual, ...doubtful };
   }
 
+  /** What is expected wherever there is doubt, told to anybody or not. */
+  expectations(): FileState[] {
+    return [...this.#doubtful.values()].flatMap(({ expected }) => expected ?? []);
+  }
+
   list(): Unexplained[] {
     return [...this.#doubtful.keys()].flatMap((path) => this.get(path) ?? []);
   }

@@ -116,6 +116,18 @@ export class Accounts {
     return this.#describe(results, this.#side);
   }
 
+  /** The same of old results, with as much as is left of their contents. */
+  describeLeft(results: readonly FileResult[]): Promise<Account[]> {
+    return this.#describe(results, async (path, state) => {
+      if (state === null) return null;
+      return this.#contents.side(path, state).catch((error: unknown) => {
+        if (!isGone(error)) throw error;
+        // Nothing to compare, as of one that is too large.
+        return { mode: state.mode, content: null };
+      });
+    });
+  }
+
   async #describe(results: readonly FileResult[], side: Side): Promise<Account[]> {
     const joined = withRenames(results, await this.#similarMoves(results, side));
     const accounts: Account[] = [];
@@ -163,7 +175,7 @@ export class Accounts {
       return linesFor(accounts ?? (await this.#describe(changed, this.#keptSide)), voice);
     } catch (error) {
       // A content that cannot be had any more keeps nobody from saying that it changed.
-      if (!(error instanceof SmithyError) || error.code !== 'STALE_READ') throw error;
+      if (!isGone(error)) throw error;
       return summaryLines(changed, voice);
     }
   }
@@ -260,13 +272,17 @@ export function summaryLines(results: readonly FileResult[], voice: Voice): NewE
     else others.push(result);
   }
   return [...alike].flatMap(([action_type, all]) => {
-    const lines: NewEvent[] = [];
-    for (let at = 0; at < all.length; at += CHANGES_PER_LINE) {
-      const some = all.slice(at, at + CHANGES_PER_LINE);
-      lines.push({ ...voice, ...changeFields(some), action_type });
-    }
-    return lines;
+    return inLines(all).map((told): NewEvent => ({ ...voice, ...told, action_type }));
   });
+}
+
+/** So many results as one line can tell of, each time with the members that tell of them. */
+export function inLines(results: readonly FileResult[]): ReturnType<typeof changeFields>[] {
+  const lines: ReturnType<typeof changeFields>[] = [];
+  for (let at = 0; at < results.length; at += CHANGES_PER_LINE) {
+    lines.push(changeFields(results.slice(at, at + CHANGES_PER_LINE)));
+  }
+  return lines;
 }
 
 function changeFields(results: readonly FileResult[]) {
@@ -293,6 +309,10 @@ function change(path: Path, before: FileState | null, after: FileState | null) {
     ...(before === null ? {} : { mode_before: before.mode }),
     ...(after === null ? {} : { mode_after: after.mode }),
   };
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof SmithyError && error.code === 'STALE_READ';
 }
 
 /** Numbers of the new file's lines; where lines only went, those that the old file had. */

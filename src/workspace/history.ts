@@ -22,6 +22,8 @@ import { DerivedState } from './derived-state.js';
 import { ExplainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
 import { FileTrail } from './file-trail.js';
+import { FoldBook } from './fold-book.js';
+import { Folding } from './folding.js';
 import { freshBooks } from './fresh-books.js';
 import { Goals } from './goals.js';
 import { countingFreed, reportRecorded } from './metrics.js';
@@ -90,15 +92,16 @@ export function createHistory(given: WorkspaceDeps) {
   const calm = (): Promise<void> => turns.calm();
   const blocks = new Blocks({ ...deps, accounts, contents, calm });
   const patched = (bytes: number) => snapshotWatch.patched(bytes);
-  const patches = new Patches({ ...deps, accounts, patched, calm });
+  const folds = new FoldBook();
+  const isFolded = (seq: number) => folds.of(seq) !== undefined;
+  const patches = new Patches({ ...deps, accounts, isFolded, patched, calm });
   const claims = new Claims(watcher, config);
   const told = deps.events.tell;
   const editBook = new EditBook({ ledger, clock, told });
-  const projection = new Projection({
-    ...deps,
-    timeline,
-    diffOf: (entry) => accounts.diffOf(entry),
-  });
+  // By the lines and not by what is left: whatever is made anew must be what it was.
+  const diffOf = async (entry: LedgerEntry) =>
+    isFolded(entry.seq) ? null : accounts.diffOf(entry);
+  const projection = new Projection({ ...deps, timeline, diffOf });
   const bookDeps: BookDeps = {
     ledger,
     clock,
@@ -113,7 +116,7 @@ export function createHistory(given: WorkspaceDeps) {
   };
   const book = new DialogBook(bookDeps);
   deps.events.describeWith(async (entry) => {
-    const diff = await accounts.diffOf(entry);
+    const diff = await diffOf(entry);
     return diff === null ? {} : { diff };
   });
   const saving = new Saving({ ...deps, store });
@@ -129,7 +132,7 @@ export function createHistory(given: WorkspaceDeps) {
   const shared = {
     ...deps,
     ...{ store, root: identity.root, config, contents, accounts, claims, editBook },
-    ...{ book, saving, present, queue, skippedAt, timeline },
+    ...{ book, saving, present, queue, skippedAt, timeline, folds },
   };
   const sessionBegan = (dialog: DialogState) =>
     looking.marks.moveTo('session_start', dialog, dialog.tip);
@@ -205,7 +208,12 @@ export function createHistory(given: WorkspaceDeps) {
       return dialog === undefined ? [] : (await saving.pending(dialog)).map(({ path }) => path);
     },
   });
-  const collecting = { ...carried, fileCheckpoints, editsOpen: () => edits.open };
+  const folding = new Folding({ ...shared, milestones, patches, projection, version });
+  deps.holdBy({
+    folded: () => folds.list(),
+    expected: () => claims.known.expectations().map(({ hash }) => hash),
+  });
+  const collecting = { ...carried, fileCheckpoints, folding, editsOpen: () => edits.open };
   const retention = new Retention(collecting);
   const retentionWatch = new RetentionWatch({ ...collecting, retention });
   const derived = new DerivedState({
@@ -214,7 +222,7 @@ export function createHistory(given: WorkspaceDeps) {
     files: deps.derived,
     all: [
       ...[timeline, book, editBook, milestones, bookmarkBook, explained],
-      ...[snapshotBook, snapshotWatch, markBook, baselineBook],
+      ...[snapshotBook, snapshotWatch, markBook, baselineBook, folds],
     ],
     fresh: () =>
       freshBooks({ ledger, bookDeps, editBook: { ledger, clock, told }, named, watching }),
@@ -267,6 +275,7 @@ export function createHistory(given: WorkspaceDeps) {
     const left = reopenEdits(shared);
     projection.writeIndex(book);
     await projection.catchUp(book);
+    await folding.open();
     void leaving.later(await leaving.now(left));
     patches.follower.open();
     blocks.follower.open();

@@ -1,5 +1,5 @@
 import type { Span } from './edits.js';
-import type { Path } from './model.js';
+import type { Hash, Path } from './model.js';
 import { sameState, type ChangeOrigin, type FileState } from './watching.js';
 
 /** A path whose content nobody has accounted for. */
@@ -75,8 +75,8 @@ export class KnownState {
   }
 
   /** What is expected wherever there is doubt, told to anybody or not. */
-  expectations(): FileState[] {
-    return [...this.#doubtful.values()].flatMap(({ expected }) => expected ?? []);
+  expectations(): Hash[] {
+    return [...this.#doubtful.values()].flatMap(({ expected }) => expected?.hash ?? []);
   }
 
   list(): Unexplained[] {

@@ -79,6 +79,8 @@ export interface AccountDeps {
   readonly text: TextDiff;
   /** Runs after each write to the store; returns at once. */
   readonly tidy: () => void;
+  /** A line that has let go of its contents, whether they happen to be there or not. */
+  readonly isFolded: (seq: number) => boolean;
 }
 
 /** Turns what happened to files into lines of the ledger and into words for the caller. */
@@ -87,14 +89,16 @@ export class Accounts {
   readonly #store: Pick<CheckpointStore, 'writeBlobs'>;
   readonly #text: TextDiff;
   readonly #tidy: () => void;
+  readonly #isFolded: (seq: number) => boolean;
   readonly #side: Side = (path, state) => this.#contents.side(path, state);
   readonly #keptSide: Side = (path, state) => this.#contents.keptSide(path, state);
 
-  constructor({ contents, store, text, tidy }: AccountDeps) {
+  constructor({ contents, store, text, tidy, isFolded }: AccountDeps) {
     this.#contents = contents;
     this.#store = store;
     this.#text = text;
     this.#tidy = tidy;
+    this.#isFolded = isFolded;
   }
 
   /**
@@ -185,7 +189,7 @@ export class Accounts {
     const result = resultsOf(entry).at(-1);
     // What was too much to tell then stays so: whatever is made anew must be what it was.
     const told = entry['told'] as { untold?: true } | undefined;
-    if (result === undefined || told?.untold === true) return null;
+    if (result === undefined || told?.untold === true || this.#isFolded(entry.seq)) return null;
     const diff = await this.#compare(result, this.#side).catch(() => undefined);
     return diff?.unified ?? null;
   }

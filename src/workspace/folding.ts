@@ -1,7 +1,7 @@
 import { toResults } from '../core/file-results.js';
 import { foldable, type FoldNote, type Run } from '../core/folding.js';
 import type { Journal } from '../core/journal.js';
-import type { LedgerEntry, NewEvent } from '../core/ledger.js';
+import type { NewEvent } from '../core/ledger.js';
 import type { DialogId } from '../core/model.js';
 import type { Clock, Log } from '../core/ports.js';
 import type { Queue } from '../core/queue.js';
@@ -77,17 +77,20 @@ export class Folding {
   async carryOut(runs: readonly Run[], age: Age, signal: AbortSignal): Promise<Folded[]> {
     const { queue, folds, log } = this.#deps;
     const done: Folded[] = [];
-    for (const run of runs) {
-      signal.throwIfAborted();
-      await queue.run(async () => {
-        if (!this.plan(age).some((one) => isSame(one, run))) return;
-        await this.#record(run);
-        done.push(...folds.list().filter((one) => isSame(one, run)));
-      });
+    try {
+      for (const run of runs) {
+        signal.throwIfAborted();
+        await queue.run(async () => {
+          if (!this.plan(age).some((one) => isSame(one, run))) return;
+          await this.#record(run);
+          done.push(...folds.list().filter((one) => isSame(one, run)));
+        });
+      }
+    } finally {
+      // Also for those that came before whatever ended it.
+      if (done.length > 0) await this.#settle(done, (turn) => queue.run(turn));
     }
-    if (done.length === 0) return done;
-    await this.#settle(done, (turn) => queue.run(turn));
-    log.write('info', 'old runs were folded', { runs: done.length });
+    if (done.length > 0) log.write('info', 'old runs were folded', { runs: done.length });
     return done;
   }
 
@@ -97,7 +100,7 @@ export class Folding {
     if (due.length > 0) await this.#settle(due, async (turn) => turn());
   }
 
-  async #record(run: Run): Promise<LedgerEntry[]> {
+  async #record(run: Run): Promise<void> {
     const { book, store, editBook, folds, clock, version } = this.#deps;
     const [from, to] = [book.savedBefore(run.after), book.savedBefore(run.before)];
     const changes = await store.differences(from.commit, to.commit);
@@ -114,9 +117,7 @@ export class Folding {
       folded: at === 0 ? note : { ...note, part: at + 1 },
       ...one,
     }));
-    const entries = await editBook.append(lines);
-    for (const entry of entries) folds.fold(entry);
-    return entries;
+    for (const entry of await editBook.append(lines)) folds.fold(entry);
   }
 
   /** Patches and journals tell no more than can be made again. */

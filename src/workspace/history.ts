@@ -10,6 +10,7 @@ import { Bookmarks } from './bookmarks.js';
 import { Checkpoints } from './checkpoints.js';
 import { Chronicle } from './chronicle.js';
 import { Claims } from './claims.js';
+import { createCollecting } from './collecting.js';
 import { Contents } from './contents.js';
 import type { WorkspaceDeps } from './deps.js';
 import { DialogBook, type BookDeps } from './dialog-book.js';
@@ -23,7 +24,6 @@ import { ExplainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
 import { FileTrail } from './file-trail.js';
 import { FoldBook } from './fold-book.js';
-import { Folding } from './folding.js';
 import { freshBooks } from './fresh-books.js';
 import { Goals } from './goals.js';
 import { countingFreed, reportRecorded } from './metrics.js';
@@ -41,8 +41,6 @@ import { recover } from './recovery.js';
 import { Remarks } from './remarks.js';
 import { reopenEdits } from './reopened.js';
 import { Restores } from './restores.js';
-import { Retention } from './retention.js';
-import { RetentionWatch } from './retention-watch.js';
 import { Rewinds } from './rewinds.js';
 import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
@@ -88,20 +86,17 @@ export function createHistory(given: WorkspaceDeps) {
   const config = () => deps.settings.config();
   const contents = new Contents(store, deps.files);
   const tidy = createTidying(store, log);
-  const accounts = new Accounts({ contents, store, text: deps.text, tidy });
+  const folds = new FoldBook();
+  const isFolded = (seq: number) => folds.of(seq) !== undefined;
+  const accounts = new Accounts({ ...deps, contents, store, tidy, isFolded });
   const calm = (): Promise<void> => turns.calm();
   const blocks = new Blocks({ ...deps, accounts, contents, calm });
   const patched = (bytes: number) => snapshotWatch.patched(bytes);
-  const folds = new FoldBook();
-  const isFolded = (seq: number) => folds.of(seq) !== undefined;
   const patches = new Patches({ ...deps, accounts, isFolded, patched, calm });
   const claims = new Claims(watcher, config);
   const told = deps.events.tell;
   const editBook = new EditBook({ ledger, clock, told });
-  // By the lines and not by what is left: whatever is made anew must be what it was.
-  const diffOf = async (entry: LedgerEntry) =>
-    isFolded(entry.seq) ? null : accounts.diffOf(entry);
-  const projection = new Projection({ ...deps, timeline, diffOf });
+  const projection = new Projection({ ...deps, timeline, accounts });
   const bookDeps: BookDeps = {
     ledger,
     clock,
@@ -116,7 +111,7 @@ export function createHistory(given: WorkspaceDeps) {
   };
   const book = new DialogBook(bookDeps);
   deps.events.describeWith(async (entry) => {
-    const diff = await diffOf(entry);
+    const diff = await accounts.diffOf(entry);
     return diff === null ? {} : { diff };
   });
   const saving = new Saving({ ...deps, store });
@@ -182,8 +177,7 @@ export function createHistory(given: WorkspaceDeps) {
   const moving = { ...shared, dialogs, checkpoints, places, goals, unrecorded };
   const rewinds = new Rewinds({ ...moving, restores, sessionBegan });
   const { version } = identity;
-  const markBook = new MarkBook();
-  const baselineBook = new BaselineBook();
+  const [markBook, baselineBook] = [new MarkBook(), new BaselineBook()];
   const books = { bookmarks: bookmarkBook, snapshots: snapshotBook, marks: markBook };
   const bookmarks = new Bookmarks({ ...moving, ...books, version });
   const snapshots = new Snapshots({ ...moving, ...books, version });
@@ -208,14 +202,11 @@ export function createHistory(given: WorkspaceDeps) {
       return dialog === undefined ? [] : (await saving.pending(dialog)).map(({ path }) => path);
     },
   });
-  const folding = new Folding({ ...shared, milestones, patches, projection, version });
-  deps.holdBy({
-    folded: () => folds.list(),
-    expected: () => claims.known.expectations().map(({ hash }) => hash),
+  deps.holdBy({ folded: () => folds.list(), expected: () => claims.known.expectations() });
+  const { folding, retention, retentionWatch } = createCollecting({
+    ...{ ...carried, fileCheckpoints, milestones, patches, projection },
+    editsOpen: () => edits.open,
   });
-  const collecting = { ...carried, fileCheckpoints, folding, editsOpen: () => edits.open };
-  const retention = new Retention(collecting);
-  const retentionWatch = new RetentionWatch({ ...collecting, retention });
   const derived = new DerivedState({
     ...deps,
     ...{ turns, index: timeline.index, version: identity.version },

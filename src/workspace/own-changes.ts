@@ -109,8 +109,7 @@ async function merge(
   ]);
   const { state, isOnDisk } = draft;
   const ours =
-    draft.content ??
-    (await (isOnDisk ? contents.read(path, state) : contents.stored(state.hash)));
+    draft.content ?? (await (isOnDisk ? contents.read(path, state) : contents.stored(state.hash)));
   if (base === undefined || theirs === undefined || ours === undefined) return GONE;
   const { clean, content } = text.merge(base, ours, theirs);
   if (!clean) return CONFLICT;

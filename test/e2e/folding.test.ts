@@ -34,7 +34,10 @@ const gc = (work: Work, more: object = FOLD): Promise<Collected> => work.call('g
 const events = async (work: Work): Promise<Event[]> =>
   (await work.call<{ events: Event[] }>('history', { limit: 1000 })).events.reverse();
 /** Nothing compresses it away. */
-const noise = (): string => `${randomBytes(3_000).toString('hex').replace(/(.{60})/gu, '$1\n')}\n`;
+const noise = (): string =>
+  `${randomBytes(3_000)
+    .toString('hex')
+    .replace(/(.{60})/gu, '$1\n')}\n`;
 
 /** The event of an edit that leaves this content. */
 async function edited(
@@ -142,7 +145,7 @@ describe('folding old runs', () => {
     for (const [method, given] of [
       ['diff', { from: first }],
       ['restore', { checkpoint_id: first }],
-      ['rewind', { to: first }],
+      ['rewind', { target: first }],
       ['bookmark_add', { name: 'late', event: first }],
     ] as const) {
       expect(await work.refusal(method, given)).toMatchObject({
@@ -237,6 +240,55 @@ describe('folding old runs', () => {
     await isSound(again);
   });
 
+  it('leaves the approved state, the live session and the way back as they were', async () => {
+    const aging = newAging();
+    const first = await aging.start();
+    await first.fresh({ a: 'first\n' });
+    await snapshot(first, 'before');
+    await edited(first, { a: noise() });
+    await edited(first, { a: 'approved\n' });
+    await first.call('approve');
+    await edited(first, { a: noise() });
+    await edited(first, { a: 'live\n' });
+    await snapshot(first, 'after');
+    aging.pass(10);
+    await aging.end('SIGTERM');
+    const work = await aging.start();
+    const session = await work.call('get_session');
+    const log = await work.log();
+    expect((await gc(work)).removed.folded.length).toBeGreaterThan(0);
+    expect(await work.call('get_session')).toEqual(session);
+    expect(await work.log()).toEqual(log);
+    await work.call('undo');
+    expect(work.read('a')).toBe('approved\n');
+    await work.call('redo');
+    expect(work.read('a')).toBe('live\n');
+    await work.call('reset');
+    expect(work.read('a')).toBe('approved\n');
+    await isSound(work);
+  });
+
+  it('tells in several lines what does not fit into one', async () => {
+    const aging = newAging();
+    const first = await aging.start();
+    await first.fresh({ a: 'first\n' });
+    await snapshot(first, 'before');
+    first.put(Object.fromEntries(Array.from({ length: 1_200 }, (_, at) => [`f/${at}`, `${at}\n`])));
+    await snapshot(first, 'after');
+    aging.pass(10);
+    await aging.end('SIGTERM');
+    const work = await aging.start();
+    expect((await gc(work)).removed.folded).toHaveLength(1);
+    const lines = (await events(work)).filter(({ message }) => message?.startsWith('Folded'));
+    expect(lines.map(({ changes }) => changes.length)).toEqual([1_000, 200]);
+    const patches = aging.project.path('ledger', 'diffs');
+    for (const { id } of lines) {
+      await until('it has its patch', () => existsSync(`${patches}/diff-${id}.patch`));
+    }
+    expect((await gc(work)).removed.folded).toEqual([]);
+    await isSound(work);
+  });
+
   it('leaves everything alone unless somebody asks for it', async () => {
     const { work, edits } = await aged(newAging());
     const hashes = await hashesOf(work, edits);
@@ -261,9 +313,13 @@ describe('folding old runs', () => {
   it('is told in words', async () => {
     const { work } = await aged(newAging());
     const dry = await work.project.cli(['gc', '--fold', '5', '--dry-run']);
-    expect(dry.stdout).toMatch(/would fold +evt-\d+ to evt-\d+, between snap-0001 and snap-0002\n/u);
+    expect(dry.stdout).toMatch(
+      /would fold +evt-\d+ to evt-\d+, between snap-0001 and snap-0002\n/u,
+    );
     const { stdout } = await work.project.cli(['gc', '--fold', '5']);
-    expect(stdout).toMatch(/folded +evt-\d+ to evt-\d+, between snap-0001 and snap-0002 into evt-/u);
+    expect(stdout).toMatch(
+      /folded +evt-\d+ to evt-\d+, between snap-0001 and snap-0002 into evt-/u,
+    );
     expect(stdout).toContain('6 changes let go, their lines stay');
     const told = await work.project.cli(['history', '--limit', '30']);
     expect(told.stdout).toContain('folded into evt-');

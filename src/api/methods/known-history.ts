@@ -87,7 +87,9 @@ const described = z.object({
   gone: z
     .array(z.string())
     .optional()
-    .describe('Files whose old content was folded or went with its dialog: their lines are not counted.'),
+    .describe(
+      'Files whose old content was folded or went with its dialog: their lines are not counted.',
+    ),
   files: z.array(
     z.object({
       path: z.string(),

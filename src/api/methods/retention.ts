@@ -16,7 +16,9 @@ export const gc = method({
       .int()
       .min(1)
       .optional()
-      .describe('Also let go of contents between the checkpoints of older runs. Default: foldAfterDays.'),
+      .describe(
+        'Also let go of contents between the checkpoints of older runs. Default: foldAfterDays.',
+      ),
   }),
   output: z.object({
     dry_run: z.boolean(),
@@ -38,7 +40,9 @@ export const gc = method({
         .describe('Runs of old events that let go of their contents, oldest first.'),
     }),
     kept: z.object({
-      events: count.describe('All of them, with every content they speak of unless they are folded.'),
+      events: count.describe(
+        'All of them, with every content they speak of unless they are folded.',
+      ),
       dialogs: count,
       sessions: z
         .object({ active: count, merged: count, abandoned: count })

@@ -32,7 +32,7 @@ import { loadRules } from './watch/rules/rule-set.js';
 import { findRepository } from './watch/rules/rule-sources.js';
 import { createWatcher } from './watch/watcher.js';
 import { copiedBlobs } from './workspace/file-checkpoints.js';
-import { createPins } from './workspace/pins.js';
+import { createPins, type Holding } from './workspace/pins.js';
 import type { LiveSettings } from './workspace/settings.js';
 
 /** What the parts of a daemon are made from. */
@@ -98,10 +98,13 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
   if (git === undefined) throw gitMissing();
   const fileCheckpoints = openSummedFile(join(paths.state, 'file-checkpoints.json'));
   const edited = openSummedFile(join(paths.state, 'edited.json'));
+  // Until the ledger is read, every line holds what it speaks of.
+  let holding: Holding = { folded: () => [], expected: () => [] };
   const store = createStore({
-    pins: (gone) => {
-      const named = createPins(ledger);
-      return async () => [...(await named()), ...copiedBlobs(fileCheckpoints, gone)];
+    pins: ({ names, runs }) => {
+      const { folded, expected } = holding;
+      const named = createPins(ledger, { folded: () => [...folded(), ...runs], expected });
+      return async () => [...(await named()), ...copiedBlobs(fileCheckpoints, names)];
     },
     state: paths.state,
     git,
@@ -118,6 +121,7 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
   });
   return {
     store,
+    holdBy: (given: Holding) => void (holding = given),
     onJournalDue: (listener: (dialog: DialogId) => void) => void (journalDue = listener),
     journal,
     files: createTreeWriter({ root, umask }),

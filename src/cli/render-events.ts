@@ -40,11 +40,13 @@ function about(event: Event, look: Look): string {
     .join(isMove ? ' -> ' : ', ');
   const more = files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : '';
   const said = short(message ?? rationale ?? '');
+  const gone = event.folded === undefined ? '' : `folded into ${event.folded}`;
   const inside = block === null ? '' : short(`${block.kind}:${block.id}`);
   return [
     `${named}${more}`,
     inside === '' ? '' : paint(look.colour, 'green', inside),
     said === '' ? '' : paint(look.colour, 'dim', said),
+    gone === '' ? '' : paint(look.colour, 'dim', gone),
   ]
     .filter((part) => part !== '')
     .join('  ');

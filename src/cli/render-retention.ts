@@ -5,10 +5,11 @@ import { bytes, columns, paint, printable } from './text.js';
 const MOST_NAMED = 10;
 
 function renderGc({ dry_run: isDry, freed_bytes: freed, removed, kept, warnings }: Gc, look: Look) {
-  const { snapshots, file_checkpoints: files } = removed;
+  const { snapshots, file_checkpoints: files, folded } = removed;
   const rows: [string, string][] = [
     [isDry ? 'would go' : 'removed', describe(snapshots, 'snapshot')],
     ['', describe(files, 'file checkpoint')],
+    ...folds(folded, isDry),
     ['kept', counted(sum(kept.snapshots), 'snapshot') + reasons(kept.snapshots)],
     ['', `${counted(kept.checkpoints, 'checkpoint')} in ${counted(kept.dialogs, 'dialog')}`],
     ['', `${counted(kept.events, 'event')}, ${counted(kept.bookmarks, 'bookmark')}`],
@@ -29,6 +30,19 @@ function describe(ids: readonly string[], what: string): string {
   const named = ids.slice(0, MOST_NAMED).map(printable).join(', ');
   const more = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : '';
   return `${counted(ids.length, what)}: ${named}${more}`;
+}
+
+/** Nothing of it when nothing is folded: most people never ask for it. */
+function folds(runs: Gc['removed']['folded'], isDry: boolean): [string, string][] {
+  const events = runs.reduce((all, run) => all + run.events, 0);
+  const rows = runs.slice(0, MOST_NAMED).map(({ event, from, to, first, last }, at) => {
+    const into = event === undefined ? '' : ` into ${event}`;
+    const label = at > 0 ? '' : isDry ? 'would fold' : 'folded';
+    return [label, `${first} to ${last}, between ${from} and ${to}${into}`] as [string, string];
+  });
+  if (runs.length > MOST_NAMED) rows.push(['', `and ${runs.length - MOST_NAMED} more`]);
+  if (runs.length > 0) rows.push(['', `${counted(events, 'change')} let go, their lines stay`]);
+  return rows;
 }
 
 function reasons(stay: Readonly<Record<string, number>>): string {

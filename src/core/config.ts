@@ -54,6 +54,12 @@ export const Config = z.strictObject({
     everyPatchBytes: bytes.default(5_242_880).describe('Bytes of patches between them.'),
     keepLast: z.int().min(1).default(10).describe('The newest ones that stay.'),
     keepEvery: z.int().min(1).default(10).describe('Of the older ones, each so-manieth stays.'),
+    foldAfterDays: z
+      .int()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe('Contents between checkpoints of runs older than this go; null: never.'),
   }),
   store: group({
     limitBytes: bytes.default(5_368_709_120).describe('Ceiling of the hidden store on disk.'),

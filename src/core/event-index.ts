@@ -118,6 +118,19 @@ export class EventIndex {
     return seqs.reverse();
   }
 
+  /** How many lines after the one and before the other changed a path by somebody's hand. */
+  changesBetween(after: number, before: number): number {
+    const first = this.#marks.firstNotBelow(this.#seqs.firstNotBelow(after + 1) * 2);
+    const end = this.#marks.firstNotBelow(this.#seqs.firstNotBelow(before) * 2);
+    let [count, last] = [0, -1];
+    for (let at = first; at < end; at += 1) {
+      const mark = this.#marks.at(at);
+      if (mark % 2 === 1 && mark >>> 1 !== last) count += 1;
+      if (mark % 2 === 1) last = mark >>> 1;
+    }
+    return count;
+  }
+
   /** Sequence numbers, newest first. */
   find(query: EventQuery): number[] {
     const { before = Infinity, after = 0, since = -Infinity, limit } = query;

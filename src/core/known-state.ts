@@ -1,5 +1,5 @@
 import type { Span } from './edits.js';
-import type { Path } from './model.js';
+import type { Hash, Path } from './model.js';
 import { sameState, type ChangeOrigin, type FileState } from './watching.js';
 
 /** A path whose content nobody has accounted for. */
@@ -72,6 +72,11 @@ export class KnownState {
     const actual = this.#onDisk(path) ?? null;
     // Back to what it should be, and so shortly that nobody was told.
     return sameState(doubtful.expected, actual) ? undefined : { path, actual, ...doubtful };
+  }
+
+  /** What is expected wherever there is doubt, told to anybody or not. */
+  expectations(): Hash[] {
+    return [...this.#doubtful.values()].flatMap(({ expected }) => expected?.hash ?? []);
   }
 
   list(): Unexplained[] {

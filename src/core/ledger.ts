@@ -115,9 +115,9 @@ export function patchPath(id: string): string {
   return `ledger/diffs/diff-${id}.patch`;
 }
 
-/** What was only noted has not been accepted, and its contents need not be in the store. */
+/** What was only noted has not been accepted, and its contents need not be in the store; those of a fold are. */
 function hasPatch({ changes, ...rest }: z.output<typeof NewEvent>): boolean {
-  return changes.length > 0 && rest['noted'] !== true;
+  return changes.length > 0 && (rest['noted'] !== true || rest['folded'] !== undefined);
 }
 
 /** Something in the file that is not as it was written. Everything around it stays readable. */
@@ -200,4 +200,6 @@ export interface PatchFiles {
   list(): Promise<string[]>;
   /** Undefined: it is not there any more. */
   read(id: string): Promise<Uint8Array | undefined>;
+  /** For good, if it is there. */
+  remove(id: string): Promise<void>;
 }

@@ -69,6 +69,8 @@ export interface StoreLook {
   readonly limitBytes: number;
   /** Snapshots that went and still take space. */
   readonly thinned: number;
+  /** Runs that were folded and still take space. */
+  readonly folded: number;
   /** What the last prune left; undefined before the first. */
   readonly bytesThen: number | undefined;
   /** Since the last one of this daemon; Infinity before that. */
@@ -85,9 +87,10 @@ const SHORTEST_PAUSE_MS = 60 * 60_000;
 
 /** Whether giving space back is worth it now: it reads and writes the whole store. */
 export function isWorthPruning(look: StoreLook): boolean {
-  const { bytes, limitBytes, thinned, bytesThen, sinceMs } = look;
+  const { bytes, limitBytes, thinned, folded, bytesThen, sinceMs } = look;
   if (sinceMs < SHORTEST_PAUSE_MS) return false;
-  if (thinned >= MANY_THINNED) return true;
+  // Somebody wants the space of a fold, or it would not have been made.
+  if (thinned >= MANY_THINNED || folded > 0) return true;
   if (bytes < limitBytes * NEARLY_FULL) return false;
   return thinned > 0 || bytesThen === undefined || bytes >= bytesThen * GROWN;
 }
@@ -101,6 +104,7 @@ export function fullness(bytes: number, limitBytes: number): string | undefined 
   const limit = (limitBytes / GB).toFixed(1);
   return (
     `The store is at ${share} % of store.limitBytes (${limit} GiB). ` +
-    'Delete dialogs that are no longer needed (`smithyd dialog rm`), or raise the limit.'
+    'Delete dialogs that are no longer needed (`smithyd dialog rm`), let go of old contents ' +
+    '(`smithyd gc --fold 30`), or raise the limit.'
   );
 }

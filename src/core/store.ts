@@ -1,3 +1,4 @@
+import type { Stretch } from './folding.js';
 import type { DamagedFile } from './ports.js';
 import type { CommitId, Hash, Path } from './model.js';
 import type { FileState } from './watching.js';
@@ -38,6 +39,14 @@ export interface Pruning {
   readonly onProgress?: OnProgress | undefined;
   /** Ends it early. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What is taken for gone before it is. */
+export interface Gone {
+  /** Branches of `KEPT`, or names of pins. */
+  readonly names: readonly string[];
+  /** Lines of the ledger that hold no contents. */
+  readonly runs: readonly Stretch[];
 }
 
 export interface CommitRequest {
@@ -213,6 +222,6 @@ export interface CheckpointStore {
    * Cut off at any point, all that is reachable is there.
    */
   prune(how?: Pruning): Promise<{ readonly freedBytes: number }>;
-  /** What `prune` would free if these were gone: branches of `KEPT`, or names of pins. Changes nothing. */
-  prunable(gone: readonly string[], how?: Pruning): Promise<{ readonly freedBytes: number }>;
+  /** What `prune` would free if these were gone. Changes nothing. */
+  prunable(gone: Gone, how?: Pruning): Promise<{ readonly freedBytes: number }>;
 }

@@ -41,27 +41,31 @@ export interface Holds {
 /**
  * A writer records the name right after the answer, and from then on it is pinned. The last
  * calls are kept for that moment: at least 64, more than work at once, and as many more as have
- * 16,384 names together, which is some 40 seconds of 400 a second.
+ * 16,384 names together, which is some 40 seconds of 400 a second. None longer than an hour: a
+ * daemon that runs for weeks would keep what was folded meanwhile.
  */
 const LEAST_CALLS = 64;
 const MOST_NAMES = 16_384;
+const LONGEST_MS = 60 * 60_000;
 
-export function createHolds(): Holds {
+export function createHolds(now: () => number = () => performance.now()): Holds {
   const open = new Set<readonly Hash[]>();
-  const recent: (readonly Hash[])[] = [];
+  const recent: { readonly hashes: readonly Hash[]; readonly at: number }[] = [];
   let names = 0;
+  const drop = (): void => void (names -= recent.shift()?.hashes.length ?? 0);
   return {
     hold(hashes) {
       open.add(hashes);
       return () => {
         if (!open.delete(hashes)) return;
-        recent.push(hashes);
+        recent.push({ hashes, at: now() });
         names += hashes.length;
-        while (names > MOST_NAMES && recent.length > LEAST_CALLS) {
-          names -= recent.shift()?.length ?? 0;
-        }
+        while (names > MOST_NAMES && recent.length > LEAST_CALLS) drop();
       };
     },
-    all: () => new Set([...open, ...recent].flat()),
+    all() {
+      while ((recent[0]?.at ?? Infinity) < now() - LONGEST_MS) drop();
+      return new Set([...open, ...recent.map(({ hashes }) => hashes)].flat());
+    },
   };
 }

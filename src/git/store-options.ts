@@ -1,4 +1,5 @@
 import type { Hash } from '../core/model.js';
+import type { Gone } from '../core/store.js';
 
 /** What a store is made from. */
 export interface StoreOptions {
@@ -11,9 +12,9 @@ export interface StoreOptions {
   readonly limitBytes?: () => number;
   /**
    * Made anew for each prune and asked several times: blobs that must stay though no branch reaches
-   * them (ledger entries, pre-images, open work), but for what only the pins of these names hold.
+   * them (ledger entries, pre-images, open work), but for what only these hold.
    */
-  readonly pins?: (gone: ReadonlySet<string>) => () => Iterable<Hash> | Promise<Iterable<Hash>>;
+  readonly pins?: (gone: Gone) => () => Iterable<Hash> | Promise<Iterable<Hash>>;
   /** How packs reach the disk; a test makes it fail. */
   readonly flush?: (path: string) => Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { Hash } from '../core/model.js';
-import type { Pruning } from '../core/store.js';
+import type { Gone, Pruning } from '../core/store.js';
 import { busy, closed } from './failures.js';
 import { prunable, prune, type PruneDeps, type PruneOptions } from './prune.js';
 import type { Reader } from './reader.js';
@@ -12,11 +12,12 @@ export interface UpkeepDeps extends Omit<PruneDeps, 'pinned' | 'quiesce'> {
   /** What was remembered of packs and their objects. */
   readonly forget: { readonly packs: () => void; readonly objects: () => void };
   /** As in the store's options; with what its writers hold. */
-  readonly pins: (gone: ReadonlySet<string>) => () => Promise<readonly Hash[]>;
+  readonly pins: (gone: Gone) => () => Promise<readonly Hash[]>;
   readonly isClosed: () => boolean;
 }
 
 const REPACK_MS = 30 * 60_000;
+const NOTHING: Gone = { names: [], runs: [] };
 const never = new AbortController().signal;
 
 /** Repacks and prunes, one at a time: each counts on the packs that the other removes. */
@@ -44,7 +45,7 @@ export function createUpkeep(deps: UpkeepDeps) {
   }
 
   /** Asked at the beginning and at the end, while writers wait: looks only for what is new. */
-  function pinsWithout(gone: ReadonlySet<string>): () => Promise<Set<Hash>> {
+  function pinsWithout(gone: Gone): () => Promise<Set<Hash>> {
     const named = deps.pins(gone);
     const present = new Set<Hash>();
     return async () => {
@@ -57,7 +58,7 @@ export function createUpkeep(deps: UpkeepDeps) {
 
   async function pruning(
     { onProgress, signal = never }: Pruning,
-    gone: ReadonlySet<string>,
+    gone: Gone,
     work: (deps: PruneDeps, options: PruneOptions) => Promise<number>,
   ): Promise<{ freedBytes: number }> {
     while (current !== undefined) await current.done.catch(() => undefined);
@@ -105,8 +106,8 @@ export function createUpkeep(deps: UpkeepDeps) {
       await keepUp(repack).finally(() => packs.recount());
       return { packsBefore, packsAfter: packs.sizes().packs };
     },
-    prune: (how: Pruning = {}) => pruning(how, new Set(), prune),
-    prunable: (gone: readonly string[], how: Pruning = {}) =>
-      pruning(how, new Set(gone), (own, options) => prunable(own, new Set(gone), options)),
+    prune: (how: Pruning = {}) => pruning(how, NOTHING, prune),
+    prunable: (gone: Gone, how: Pruning = {}) =>
+      pruning(how, gone, (own, options) => prunable(own, new Set(gone.names), options)),
   };
 }

@@ -70,6 +70,12 @@ export function createPatchFiles(state: string): PatchFiles {
         return undefined;
       }),
 
+    async remove(id) {
+      const path = join(state, patchPath(id));
+      await rm(path, { force: true });
+      kept = kept?.filter(({ name }) => name !== basename(path));
+    },
+
     async write(id, bytes) {
       try {
         await write(bytes);

@@ -79,6 +79,8 @@ export interface AccountDeps {
   readonly text: TextDiff;
   /** Runs after each write to the store; returns at once. */
   readonly tidy: () => void;
+  /** A line that has let go of its contents, whether they happen to be there or not. */
+  readonly isFolded: (seq: number) => boolean;
 }
 
 /** Turns what happened to files into lines of the ledger and into words for the caller. */
@@ -87,14 +89,16 @@ export class Accounts {
   readonly #store: Pick<CheckpointStore, 'writeBlobs'>;
   readonly #text: TextDiff;
   readonly #tidy: () => void;
+  readonly #isFolded: (seq: number) => boolean;
   readonly #side: Side = (path, state) => this.#contents.side(path, state);
   readonly #keptSide: Side = (path, state) => this.#contents.keptSide(path, state);
 
-  constructor({ contents, store, text, tidy }: AccountDeps) {
+  constructor({ contents, store, text, tidy, isFolded }: AccountDeps) {
     this.#contents = contents;
     this.#store = store;
     this.#text = text;
     this.#tidy = tidy;
+    this.#isFolded = isFolded;
   }
 
   /**
@@ -114,6 +118,18 @@ export class Accounts {
   /** Compares before and after of each; a file that moved and changed a little is one result. */
   describe(results: readonly FileResult[]): Promise<Account[]> {
     return this.#describe(results, this.#side);
+  }
+
+  /** The same of old results, with as much as is left of their contents. */
+  describeLeft(results: readonly FileResult[]): Promise<Account[]> {
+    return this.#describe(results, async (path, state) => {
+      if (state === null) return null;
+      return this.#contents.side(path, state).catch((error: unknown) => {
+        if (!isGone(error)) throw error;
+        // Nothing to compare, as of one that is too large.
+        return { mode: state.mode, content: null };
+      });
+    });
   }
 
   async #describe(results: readonly FileResult[], side: Side): Promise<Account[]> {
@@ -163,7 +179,7 @@ export class Accounts {
       return linesFor(accounts ?? (await this.#describe(changed, this.#keptSide)), voice);
     } catch (error) {
       // A content that cannot be had any more keeps nobody from saying that it changed.
-      if (!(error instanceof SmithyError) || error.code !== 'STALE_READ') throw error;
+      if (!isGone(error)) throw error;
       return summaryLines(changed, voice);
     }
   }
@@ -173,7 +189,7 @@ export class Accounts {
     const result = resultsOf(entry).at(-1);
     // What was too much to tell then stays so: whatever is made anew must be what it was.
     const told = entry['told'] as { untold?: true } | undefined;
-    if (result === undefined || told?.untold === true) return null;
+    if (result === undefined || told?.untold === true || this.#isFolded(entry.seq)) return null;
     const diff = await this.#compare(result, this.#side).catch(() => undefined);
     return diff?.unified ?? null;
   }
@@ -260,13 +276,17 @@ export function summaryLines(results: readonly FileResult[], voice: Voice): NewE
     else others.push(result);
   }
   return [...alike].flatMap(([action_type, all]) => {
-    const lines: NewEvent[] = [];
-    for (let at = 0; at < all.length; at += CHANGES_PER_LINE) {
-      const some = all.slice(at, at + CHANGES_PER_LINE);
-      lines.push({ ...voice, ...changeFields(some), action_type });
-    }
-    return lines;
+    return inLines(all).map((told): NewEvent => ({ ...voice, ...told, action_type }));
   });
+}
+
+/** So many results as one line can tell of, each time with the members that tell of them. */
+export function inLines(results: readonly FileResult[]): ReturnType<typeof changeFields>[] {
+  const lines: ReturnType<typeof changeFields>[] = [];
+  for (let at = 0; at < results.length; at += CHANGES_PER_LINE) {
+    lines.push(changeFields(results.slice(at, at + CHANGES_PER_LINE)));
+  }
+  return lines;
 }
 
 function changeFields(results: readonly FileResult[]) {
@@ -293,6 +313,10 @@ function change(path: Path, before: FileState | null, after: FileState | null) {
     ...(before === null ? {} : { mode_before: before.mode }),
     ...(after === null ? {} : { mode_after: after.mode }),
   };
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof SmithyError && error.code === 'STALE_READ';
 }
 
 /** Numbers of the new file's lines; where lines only went, those that the old file had. */

@@ -1,7 +1,7 @@
 import { ascribe, BASELINE, countLines, toRanges, type Ascription } from '../core/attribution.js';
 import { byOf } from '../core/edits.js';
 import { SmithyError } from '../core/errors.js';
-import type { LedgerEntry } from '../core/ledger.js';
+import { readEventId, type LedgerEntry } from '../core/ledger.js';
 import type { Hash, Path } from '../core/model.js';
 import { toPath } from '../core/paths.js';
 import type { TextDiff } from '../core/text-diff.js';
@@ -9,6 +9,7 @@ import type { Moves } from './entry-results.js';
 import { stateOf } from './claims.js';
 import type { EditNote } from './edit-book.js';
 import { steadily, type EditDeps } from './edit-deps.js';
+import type { FoldBook } from './fold-book.js';
 import type { Timeline } from './timeline.js';
 
 /** One change of a path, as the ledger tells it. */
@@ -31,10 +32,12 @@ interface Version {
 /** A content and who each of its lines is by. */
 interface Text {
   readonly hash: Hash | null;
-  /** Undefined: no lines to speak of, or no longer to be had. */
+  /** The last one that can be had, which `lines` are those of; undefined: none so far. */
   readonly content: Uint8Array | undefined;
   readonly lines: readonly Ascription[];
   readonly last: Ascription;
+  /** Who changed it since, to contents that are gone. */
+  readonly owed: readonly Ascription[];
 }
 
 type Read = (hash: Hash | null) => Promise<Uint8Array | undefined>;
@@ -45,6 +48,7 @@ const MOST_VERSIONS = 2_000;
 
 export interface BlameDeps extends EditDeps {
   readonly timeline: Timeline;
+  readonly folds: Pick<FoldBook, 'of'>;
 }
 
 /** For every line of a file, who wrote it last. */
@@ -138,7 +142,8 @@ export class Blame {
     const content = await read(hash);
     const count = content === undefined ? 0 : countLines(content);
     const lines = Array.from({ length: count }, () => BASELINE);
-    return { hash, content, lines, last: BASELINE };
+    const owed = content === undefined ? [BASELINE] : [];
+    return { hash, content, lines, last: BASELINE, owed };
   }
 
   async #step(
@@ -148,11 +153,24 @@ export class Blame {
   ): Promise<Text> {
     if (hash === from.hash) return from;
     const content = await read(hash);
+    const owed = [...from.owed, author];
+    // Which lines are new shows when one can be read again.
+    if (content === undefined) return { ...from, hash, last: author, owed };
+    const writer = this.#oneOf(owed);
     const hunks = hunksBetween(this.#deps.text, from.content, content);
-    const count = content === undefined ? 0 : countLines(content);
-    const all = Array.from({ length: count }, () => author);
-    const lines = hunks === undefined ? all : ascribe(from.lines, hunks, author);
-    return { hash, content, lines, last: author };
+    const all = Array.from({ length: countLines(content) }, () => writer);
+    const lines = hunks === undefined ? all : ascribe(from.lines, hunks, writer);
+    return { hash, content, lines, last: author, owed: [] };
+  }
+
+  /** Whose lines are new after changes by all of these. */
+  #oneOf(owed: readonly Ascription[]): Ascription {
+    const last = owed.at(-1) ?? UNKNOWN;
+    if (owed.every(({ by }) => by === last.by)) return last;
+    const run = owed
+      .map(({ event }) => this.#deps.folds.of(readEventId(event ?? '') ?? 0))
+      .findLast((found) => found !== undefined);
+    return run === undefined ? UNKNOWN : { by: 'folded', event: run.event };
   }
 
   async #content(hash: Hash | null): Promise<Uint8Array | undefined> {

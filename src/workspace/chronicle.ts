@@ -6,6 +6,7 @@ import type { Queue } from '../core/queue.js';
 import type { Blocks } from './blocks.js';
 import type { DialogBook } from './dialog-book.js';
 import type { EditNote } from './edit-book.js';
+import type { FoldBook } from './fold-book.js';
 import type { Evaluation } from './remarks.js';
 import type { Timeline } from './timeline.js';
 
@@ -16,6 +17,7 @@ export interface ChronicleDeps {
   readonly book: DialogBook;
   readonly queue: Queue;
   readonly blocks: Blocks;
+  readonly folds: Pick<FoldBook, 'of'>;
 }
 
 export interface HistoryRequest {
@@ -43,7 +45,7 @@ export class Chronicle {
   }
 
   async history(request: HistoryRequest) {
-    const { timeline, queue, root, blocks } = this.#deps;
+    const { timeline, queue, root, blocks, folds } = this.#deps;
     // Before the ledger is read there is nothing to find.
     await queue.share(() => undefined);
     const { limit = DEFAULT_LIMIT, file, author, branch, action, before, since } = request;
@@ -57,7 +59,13 @@ export class Chronicle {
     });
     const entries = await timeline.entries(seqs.slice(0, limit));
     const derived = await blocks.of(entries);
-    const events = withinBytes(entries.map((entry) => toEvent(entry, derived.get(entry.seq))));
+    const events = withinBytes(
+      entries.map((entry) => {
+        const run = folds.of(entry.seq);
+        const folded = run === undefined ? {} : { folded: run.event };
+        return { ...toEvent(entry, derived.get(entry.seq)), ...folded };
+      }),
+    );
     const last = events.at(-1);
     const isAll = last === undefined || last.seq === seqs.at(-1);
     return { events, ...(isAll ? {} : { next: last.id }) };

@@ -93,9 +93,19 @@ export class Contents {
     return { hash: state.hash, content: () => this.read(path, state) };
   }
 
+  /** What the store may have let go of is not answered from memory. */
+  forget(): void {
+    this.#remembered.clear();
+    this.#bytes = 0;
+  }
+
+  /** Whether the store has it: a commit can name it. */
+  async isStored(hash: Hash): Promise<boolean> {
+    return (await this.#store.has([hash])).has(hash);
+  }
+
   async #fromStore(hash: Hash): Promise<Uint8Array | undefined> {
-    const has = await this.#store.has([hash]);
-    return has.has(hash) ? this.#store.readBlob(hash) : undefined;
+    return (await this.isStored(hash)) ? this.#store.readBlob(hash) : undefined;
   }
 
   async #fromDisk(path: Path, hash: Hash): Promise<Uint8Array | undefined> {

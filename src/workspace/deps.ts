@@ -13,6 +13,7 @@ import type { TreeWriter } from '../core/tree-writer.js';
 import type { Watcher } from '../core/watching.js';
 import type { EventStream } from './event-stream.js';
 import type { Metrics } from './metrics.js';
+import type { Holding } from './pins.js';
 import type { LiveSettings } from './settings.js';
 
 /** What stays the same as long as the daemon runs. */
@@ -44,6 +45,8 @@ export interface WorkspaceDeps {
   /** Where what is made from the ledger's lines is put aside. */
   readonly derived: DerivedFiles;
   readonly store: CheckpointStore;
+  /** What the store holds contents by, beside the lines. */
+  readonly holdBy: (holding: Holding) => void;
   readonly journal: Journal;
   /** Runs when a journal is found to be lost or damaged. */
   readonly onJournalDue: (listener: (dialog: DialogId) => void) => void;

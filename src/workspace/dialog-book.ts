@@ -161,12 +161,22 @@ export class DialogBook implements Derived {
    * @throws SmithyError CHECKPOINT_NOT_FOUND when it went with its dialog.
    */
   savedBefore(seq: number): SavedAt {
-    const saved = this.#saves.findLast((one) => one.seq <= seq);
+    const saved = this.savedUpTo(seq);
     if (saved !== undefined) return saved;
     throw new SmithyError('CHECKPOINT_NOT_FOUND', 'No checkpoint from so long ago is left.', {
       hint: 'It went with its dialog; see `smithyd log`.',
       data: { id: eventId(seq), near: [] },
     });
+  }
+
+  /** The same; undefined when there is none. */
+  savedUpTo(seq: number): SavedAt | undefined {
+    return this.#saves.findLast((one) => one.seq <= seq);
+  }
+
+  /** The nearest checkpoint that was made after this position. */
+  savedAfter(seq: number): SavedAt | undefined {
+    return this.#saves.find((one) => one.seq > seq);
   }
 
   /** Whether the ledger ever told of it, deleted or not. */

@@ -32,6 +32,8 @@ export type EditNote =
 
 /** An edit as its lines tell it. */
 export interface EditRecord {
+  /** Position of the line that opened it. */
+  readonly since: number;
   readonly facts: EditFacts;
   readonly before: ReadonlyMap<Path, FileState | null>;
   readonly newFolders: readonly Path[];
@@ -64,7 +66,7 @@ const SETTLE_MS = 24 * 60 * 60 * 1_000;
 /** All edits as the ledger tells them. */
 export class EditBook implements Derived {
   readonly name = 'edits';
-  readonly form = 1;
+  readonly form = 2;
   readonly #deps: EditBookDeps;
   readonly #records = new Map<EditId, EditRecord>();
   readonly #requests = new Map<string, EditId>();
@@ -118,6 +120,11 @@ export class EditBook implements Derived {
     return [...this.#records.values()].filter((record) => this.#canBeSettled(record));
   }
 
+  /** From this line on what lines tell may still be taken back. */
+  heldFrom(): number {
+    return Math.min(Infinity, ...[...this.open(), ...this.incomplete()].map(({ since }) => since));
+  }
+
   byRequest(requestId: string): EditRecord | undefined {
     const id = this.#requests.get(requestId);
     return id === undefined ? undefined : this.#records.get(id);
@@ -157,7 +164,7 @@ export class EditBook implements Derived {
 
   #note(note: EditNote, { seq, ts, changes }: LedgerEntry): void {
     if (note.what === 'started') {
-      this.#started(note);
+      this.#started(note, seq);
       return;
     }
     const record = this.#records.get(note.id);
@@ -175,14 +182,14 @@ export class EditBook implements Derived {
     this.#trim(record.endedAt);
   }
 
-  #started(note: EditNote & { readonly what: 'started' }): void {
+  #started(note: EditNote & { readonly what: 'started' }, since: number): void {
     const { id, facts, newFolders } = note;
     for (const [other, touched] of note.touched ?? []) {
       const record = this.#records.get(other);
       if (record !== undefined) record.touched = new Map(touched);
     }
     const record: EditRecord = {
-      ...{ facts, newFolders, before: new Map(note.before), begun: new Map(note.begun) },
+      ...{ since, facts, newFolders, before: new Map(note.before), begun: new Map(note.begun) },
       ...{ touched: new Map(), lines: [], end: undefined, endedAt: 0 },
     };
     this.#records.set(id, record);
@@ -203,10 +210,10 @@ export class EditBook implements Derived {
 }
 
 /** The copy of a record: it goes on changing. */
-function toSaved({ facts, newFolders, before, begun, touched, ...rest }: EditRecord) {
+function toSaved({ since, facts, newFolders, before, begun, touched, ...rest }: EditRecord) {
   const states = { before: [...before], begun: [...begun], touched: [...touched] };
   const { lines, end = null, endedAt } = rest;
-  return { facts, newFolders, ...states, lines: [...lines], end, endedAt };
+  return { since, facts, newFolders, ...states, lines: [...lines], end, endedAt };
 }
 
 function fromSaved({ before, begun, touched, ...saved }: ReturnType<typeof toSaved>): EditRecord {

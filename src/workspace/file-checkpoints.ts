@@ -137,8 +137,8 @@ function readAll(file: SmallFile): FileCheckpoint[] {
 }
 
 /** Contents that must stay though no branch reaches them, but for those of some checkpoints. */
-export function copiedBlobs(file: SmallFile, gone: ReadonlySet<string>): Hash[] {
-  const left = readAll(file).filter(({ id }) => !gone.has(id));
+export function copiedBlobs(file: SmallFile, gone: readonly string[]): Hash[] {
+  const left = readAll(file).filter(({ id }) => !gone.includes(id));
   return left.flatMap(({ files }) => files.map(({ hash }) => hash));
 }
 

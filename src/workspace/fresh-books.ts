@@ -4,6 +4,7 @@ import { BookmarkBook } from './bookmark-book.js';
 import { DialogBook, type BookDeps } from './dialog-book.js';
 import { EditBook } from './edit-book.js';
 import { ExplainedSince } from './explained.js';
+import { FoldBook } from './fold-book.js';
 import { MarkBook } from './mark-book.js';
 import { Milestones } from './milestones.js';
 import { SnapshotBook } from './snapshot-book.js';
@@ -24,6 +25,6 @@ export function freshBooks({ ledger, bookDeps, editBook, named, watching }: Ingr
   const books = [new DialogBook(bookDeps), new EditBook(editBook)];
   const names = [new Milestones(named), new BookmarkBook()];
   const shots = [new ExplainedSince(), new SnapshotBook(), new SnapshotWatch(watching)];
-  const marks = [new MarkBook(), new BaselineBook()];
+  const marks = [new MarkBook(), new BaselineBook(), new FoldBook()];
   return { index: timeline.index, all: [timeline, ...books, ...names, ...shots, ...marks] };
 }

@@ -10,6 +10,7 @@ import { Bookmarks } from './bookmarks.js';
 import { Checkpoints } from './checkpoints.js';
 import { Chronicle } from './chronicle.js';
 import { Claims } from './claims.js';
+import { createCollecting } from './collecting.js';
 import { Contents } from './contents.js';
 import type { WorkspaceDeps } from './deps.js';
 import { DialogBook, type BookDeps } from './dialog-book.js';
@@ -22,6 +23,7 @@ import { DerivedState } from './derived-state.js';
 import { ExplainedSince } from './explained.js';
 import { FileCheckpoints } from './file-checkpoints.js';
 import { FileTrail } from './file-trail.js';
+import { FoldBook } from './fold-book.js';
 import { freshBooks } from './fresh-books.js';
 import { Goals } from './goals.js';
 import { countingFreed, reportRecorded } from './metrics.js';
@@ -39,8 +41,6 @@ import { recover } from './recovery.js';
 import { Remarks } from './remarks.js';
 import { reopenEdits } from './reopened.js';
 import { Restores } from './restores.js';
-import { Retention } from './retention.js';
-import { RetentionWatch } from './retention-watch.js';
 import { Rewinds } from './rewinds.js';
 import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
@@ -86,19 +86,17 @@ export function createHistory(given: WorkspaceDeps) {
   const config = () => deps.settings.config();
   const contents = new Contents(store, deps.files);
   const tidy = createTidying(store, log);
-  const accounts = new Accounts({ contents, store, text: deps.text, tidy });
+  const folds = new FoldBook();
+  const isFolded = (seq: number) => folds.of(seq) !== undefined;
+  const accounts = new Accounts({ ...deps, contents, store, tidy, isFolded });
   const calm = (): Promise<void> => turns.calm();
   const blocks = new Blocks({ ...deps, accounts, contents, calm });
   const patched = (bytes: number) => snapshotWatch.patched(bytes);
-  const patches = new Patches({ ...deps, accounts, patched, calm });
+  const patches = new Patches({ ...deps, accounts, isFolded, patched, calm });
   const claims = new Claims(watcher, config);
   const told = deps.events.tell;
   const editBook = new EditBook({ ledger, clock, told });
-  const projection = new Projection({
-    ...deps,
-    timeline,
-    diffOf: (entry) => accounts.diffOf(entry),
-  });
+  const projection = new Projection({ ...deps, timeline, accounts });
   const bookDeps: BookDeps = {
     ledger,
     clock,
@@ -129,7 +127,7 @@ export function createHistory(given: WorkspaceDeps) {
   const shared = {
     ...deps,
     ...{ store, root: identity.root, config, contents, accounts, claims, editBook },
-    ...{ book, saving, present, queue, skippedAt, timeline },
+    ...{ book, saving, present, queue, skippedAt, timeline, folds },
   };
   const sessionBegan = (dialog: DialogState) =>
     looking.marks.moveTo('session_start', dialog, dialog.tip);
@@ -179,8 +177,7 @@ export function createHistory(given: WorkspaceDeps) {
   const moving = { ...shared, dialogs, checkpoints, places, goals, unrecorded };
   const rewinds = new Rewinds({ ...moving, restores, sessionBegan });
   const { version } = identity;
-  const markBook = new MarkBook();
-  const baselineBook = new BaselineBook();
+  const [markBook, baselineBook] = [new MarkBook(), new BaselineBook()];
   const books = { bookmarks: bookmarkBook, snapshots: snapshotBook, marks: markBook };
   const bookmarks = new Bookmarks({ ...moving, ...books, version });
   const snapshots = new Snapshots({ ...moving, ...books, version });
@@ -205,16 +202,18 @@ export function createHistory(given: WorkspaceDeps) {
       return dialog === undefined ? [] : (await saving.pending(dialog)).map(({ path }) => path);
     },
   });
-  const collecting = { ...carried, fileCheckpoints, editsOpen: () => edits.open };
-  const retention = new Retention(collecting);
-  const retentionWatch = new RetentionWatch({ ...collecting, retention });
+  deps.holdBy({ folded: () => folds.list(), expected: () => claims.known.expectations() });
+  const { folding, retention, retentionWatch } = createCollecting({
+    ...{ ...carried, fileCheckpoints, milestones, patches, projection },
+    editsOpen: () => edits.open,
+  });
   const derived = new DerivedState({
     ...deps,
     ...{ turns, index: timeline.index, version: identity.version },
     files: deps.derived,
     all: [
       ...[timeline, book, editBook, milestones, bookmarkBook, explained],
-      ...[snapshotBook, snapshotWatch, markBook, baselineBook],
+      ...[snapshotBook, snapshotWatch, markBook, baselineBook, folds],
     ],
     fresh: () =>
       freshBooks({ ledger, bookDeps, editBook: { ledger, clock, told }, named, watching }),
@@ -267,6 +266,7 @@ export function createHistory(given: WorkspaceDeps) {
     const left = reopenEdits(shared);
     projection.writeIndex(book);
     await projection.catchUp(book);
+    await folding.open();
     void leaving.later(await leaving.now(left));
     patches.follower.open();
     blocks.follower.open();

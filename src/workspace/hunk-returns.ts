@@ -51,7 +51,7 @@ async function compare(
 }
 
 function reverted(difference: Difference, change: Reverted['changes'][number]): Reverted {
-  return { differences: [difference], changes: [change], conflicts: [] };
+  return { differences: [difference], changes: [change], left: [] };
 }
 
 function requireSeen(path: Path, { expect, now }: { expect: string; now: string | undefined }) {

@@ -1,9 +1,10 @@
 import type { Derived } from '../core/derived.js';
 import type { Span } from '../core/edits.js';
 import { eventNotFound, SmithyError } from '../core/errors.js';
-import { toResults } from '../core/file-results.js';
+import { toResults, type FileResult } from '../core/file-results.js';
+import type { Stretch } from '../core/folding.js';
 import { eventId, readEventId, type Ledger, type LedgerEntry } from '../core/ledger.js';
-import type { Path } from '../core/model.js';
+import type { Hash, Path } from '../core/model.js';
 import { resolveId } from '../core/resolve-id.js';
 import { sameState } from '../core/watching.js';
 import { placeOf } from './adoption.js';
@@ -68,6 +69,11 @@ export class Milestones implements Derived {
     this.#known.set(entry.id, { ...milestone, id: entry.id, created_at: entry.ts });
   }
 
+  /** The lines that they tell of. */
+  spans(): Stretch[] {
+    return [...this.#known.values()].map(({ after, upTo }) => ({ after, before: upTo + 1 }));
+  }
+
   add(request: MilestoneRequest) {
     const { ledger, queue, clock, book, version } = this.#deps;
     return queue.share(async () => {
@@ -112,8 +118,10 @@ export class Milestones implements Derived {
     const milestone = this.#known.get(id);
     if (milestone === undefined) throw new Error(`milestone ${id} is not there`);
     const { spans, edits, events } = await this.#span(milestone);
-    const accounts = await this.#deps.accounts.describe(toResults(spans));
+    const results = toResults(spans);
+    const accounts = await this.#deps.accounts.describeLeft(results);
     const files = accounts.map(toEditedFile);
+    const gone = await this.#gone(results);
     const sum = (of: 'additions' | 'deletions') => files.reduce((all, file) => all + file[of], 0);
     return {
       ...toListed(milestone),
@@ -125,8 +133,23 @@ export class Milestones implements Derived {
         events,
       },
       files: files.map(({ diff: _diff, ...file }) => file),
+      ...(gone.length === 0 ? {} : { gone }),
       diff: files.map(({ diff = '' }) => diff).join(''),
     };
+  }
+
+  /** Those whose lines cannot be told any more. */
+  async #gone(results: readonly FileResult[]): Promise<Path[]> {
+    const { store, watcher } = this.#deps;
+    const hashesOf = ({ before, after }: FileResult): Hash[] =>
+      [before, after].flatMap((state) => state?.hash ?? []);
+    const has = await store.has(results.flatMap(hashesOf));
+    return results
+      .filter((result) => {
+        const onDisk = watcher.get(result.path)?.hash;
+        return hashesOf(result).some((hash) => !has.has(hash) && hash !== onDisk);
+      })
+      .map(({ path }) => path);
   }
 
   /** For each path what it was first and what it became last; what cancels out is no change. */

@@ -9,6 +9,7 @@ import { stateOf } from './claims.js';
 import type { Contents } from './contents.js';
 import { toState } from './explained.js';
 import { replay } from './replay.js';
+import type { Skipped } from './tree-moves.js';
 
 export interface OwnDeps {
   readonly ledger: Ledger;
@@ -23,8 +24,8 @@ export interface Reverted {
   readonly differences: Difference[];
   /** The same for a commit. */
   readonly changes: FileChange[];
-  /** Changed by others in the same lines: left as they are. */
-  readonly conflicts: Path[];
+  /** Left as they are: changed by others in the same lines, or what they held is gone. */
+  readonly left: Skipped[];
 }
 
 interface Version {
@@ -37,7 +38,19 @@ interface Version {
 interface Draft {
   readonly state: FileState | null;
   readonly content?: Uint8Array;
+  /** It is what is there now. */
+  readonly isOnDisk?: true;
 }
+
+/** Why a file is left as it is. */
+interface Refusal {
+  readonly reason: 'conflict' | 'content_gone';
+}
+
+/** Somebody else wrote over it. */
+const CONFLICT: Refusal = { reason: 'conflict' };
+/** Folded, or gone with its dialog. */
+const GONE: Refusal = { reason: 'content_gone' };
 
 /**
  * Takes a dialog's own edits and commands since a line of the ledger back, the newest first, and
@@ -48,12 +61,12 @@ export async function revertOwn(
   dialog: DialogState,
   { since, chosen }: { readonly since: number; readonly chosen: (path: Path) => boolean },
 ): Promise<Reverted> {
-  const reverted: Reverted = { differences: [], changes: [], conflicts: [] };
+  const reverted: Reverted = { differences: [], changes: [], left: [] };
   for (const [path, versions] of await versionsSince(deps.ledger, dialog, since)) {
     if (!chosen(path) || !versions.some(({ isOwn }) => isOwn)) continue;
     const now = stateOf(deps.watcher.get(path));
     const wanted = await without(deps, path, { now, versions });
-    if (wanted === undefined) reverted.conflicts.push(path);
+    if ('reason' in wanted) reverted.left.push({ path, ...wanted });
     else if (!sameState(wanted.state, now)) {
       reverted.differences.push({ path, from: now, to: wanted.state });
       reverted.changes.push(toChange(path, wanted));
@@ -62,13 +75,12 @@ export async function revertOwn(
   return reverted;
 }
 
-/** Undefined: somebody else wrote over it. */
 async function without(
   deps: OwnDeps,
   path: Path,
   { now, versions }: { readonly now: FileState | null; readonly versions: readonly Version[] },
-): Promise<Draft | undefined> {
-  let draft: Draft = { state: now };
+): Promise<Draft | Refusal> {
+  let draft: Draft = { state: now, isOnDisk: true };
   for (const { before, after, isOwn } of versions.toReversed()) {
     if (!isOwn) continue;
     if (sameState(draft.state, after)) {
@@ -76,10 +88,12 @@ async function without(
       continue;
     }
     const merged = await merge(deps, path, { draft, before, after });
-    if (merged === undefined) return undefined;
+    if ('reason' in merged) return merged;
     draft = merged;
   }
-  return draft;
+  const { state, content, isOnDisk } = draft;
+  if (state === null || content !== undefined || isOnDisk || sameState(state, now)) return draft;
+  return (await deps.contents.isStored(state.hash)) ? draft : GONE;
 }
 
 /** Both changed it: their lines without ours. A file that is gone on one side cannot be merged. */
@@ -87,16 +101,18 @@ async function merge(
   { contents, text, blobId }: OwnDeps,
   path: Path,
   { draft, before, after }: { draft: Draft; before: FileState | null; after: FileState | null },
-): Promise<Draft | undefined> {
-  if (draft.state === null || before === null || after === null) return undefined;
+): Promise<Draft | Refusal> {
+  if (draft.state === null || before === null || after === null) return CONFLICT;
   const [base, theirs] = await Promise.all([
     contents.stored(after.hash),
     contents.stored(before.hash),
   ]);
-  if (base === undefined || theirs === undefined) return undefined;
-  const ours = draft.content ?? (await contents.read(path, draft.state));
+  const { state, isOnDisk } = draft;
+  const ours =
+    draft.content ?? (await (isOnDisk ? contents.read(path, state) : contents.stored(state.hash)));
+  if (base === undefined || theirs === undefined || ours === undefined) return GONE;
   const { clean, content } = text.merge(base, ours, theirs);
-  if (!clean) return undefined;
+  if (!clean) return CONFLICT;
   const mode = draft.state.mode === after.mode ? before.mode : draft.state.mode;
   return { state: { hash: blobId(content), mode }, content };
 }

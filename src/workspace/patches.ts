@@ -16,6 +16,8 @@ export interface PatchDeps extends FollowerDeps {
   readonly ledger: Pick<Ledger, 'head' | 'read'>;
   readonly accounts: Pick<Accounts, 'compareKept'>;
   readonly patches: PatchFiles;
+  /** Those that have let go of their contents have none. */
+  readonly isFolded: (seq: number) => boolean;
   /** How many bytes the patch of a line has. */
   readonly patched: (bytes: number) => void;
 }
@@ -40,7 +42,7 @@ export class Patches {
       longestMs: 5_000,
       reached: () => this.#lastWritten(),
       take: async (entry) => {
-        if (entry.diff_path === null) return true;
+        if (entry.diff_path === null || deps.isFolded(entry.seq)) return true;
         const bytes = await this.patchOf(entry, deps.calm);
         await deps.patches.write(entry.id, bytes);
         deps.patched(bytes.length);
@@ -65,10 +67,20 @@ export class Patches {
     return { files: ids.length, damaged };
   }
 
+  /** Removes those of folded lines. */
+  async dropFolded(): Promise<void> {
+    const { patches, isFolded } = this.#deps;
+    for (const id of await patches.list()) {
+      if (isFolded(readEventId(id) ?? 0)) await patches.remove(id);
+    }
+  }
+
   async #whyDifferent(id: string, entry: LedgerEntry | undefined): Promise<string | undefined> {
     const found = await this.#deps.patches.read(id);
     if (found === undefined) return undefined;
     if (entry === undefined) return 'there is no such event';
+    // It was about to be removed.
+    if (this.#deps.isFolded(entry.seq)) return undefined;
     const due = await this.patchOf(entry);
     if (isSame(found, due)) return undefined;
     // Contents that it had may be gone with their dialog.
@@ -101,11 +113,11 @@ export class Patches {
    * not: nobody flushes them, and a power cut leaves the last ones so.
    */
   async #lastWritten(): Promise<number> {
-    const { ledger, patches } = this.#deps;
+    const { ledger, patches, isFolded } = this.#deps;
     const floor = Math.max(0, ledger.head().seq - MOST_LOOKED_BACK);
     const due: LedgerEntry[] = [];
     const take = (entry: LedgerEntry): void => {
-      if (entry.diff_path !== null) due.push(entry);
+      if (entry.diff_path !== null && !isFolded(entry.seq)) due.push(entry);
     };
     await replay(ledger, take, floor);
     for (const { id, seq } of due.toReversed()) {

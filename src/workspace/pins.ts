@@ -1,22 +1,35 @@
 import type { DialogFact } from '../core/dialogs.js';
+import type { Stretch } from '../core/folding.js';
 import type { Ledger, LedgerEntry } from '../core/ledger.js';
 import type { Hash } from '../core/model.js';
 import type { KnownAt } from './claims.js';
 import type { EditNote } from './edit-book.js';
 import { replay } from './replay.js';
 
+/** What lines alone do not tell. */
+export interface Holding {
+  /** Their lines hold nothing. */
+  readonly folded: () => readonly Stretch[];
+  /** What may have to be put back at any time. */
+  readonly expected: () => readonly Hash[];
+}
+
 /**
- * Contents that the ledger speaks of and that no branch need reach; those of a deleted dialog go.
- * Who asks again has only the new lines read: writers wait for that.
+ * Contents that the ledger speaks of and that no branch need reach; those of a deleted dialog and
+ * of folded lines go. Who asks again has only the new lines read: writers wait for that.
  */
-export function createPins(ledger: Pick<Ledger, 'read'>): () => Promise<Set<Hash>> {
+export function createPins(
+  ledger: Pick<Ledger, 'read'>,
+  { folded, expected }: Holding,
+): () => Promise<Set<Hash>> {
   const pins = new Map<string | null, Set<Hash>>();
+  const isFolded = createMembership(folded());
   let reached = 0;
   const take = (entry: LedgerEntry): void => {
     reached = entry.seq;
     const { dialog_id: dialog } = entry;
     if ((entry['fact'] as DialogFact | undefined)?.what === 'deleted') pins.delete(dialog);
-    const hashes = blobsOf(entry);
+    const hashes = isFolded(entry.seq) ? foldedBlobs(entry) : blobsOf(entry);
     if (hashes.length === 0) return;
     const known = pins.get(dialog) ?? new Set();
     pins.set(dialog, known);
@@ -24,17 +37,38 @@ export function createPins(ledger: Pick<Ledger, 'read'>): () => Promise<Set<Hash
   };
   return async () => {
     await replay(ledger, take, reached);
-    return new Set([...pins.values()].flatMap((hashes) => [...hashes]));
+    return new Set([...[...pins.values()].flatMap((hashes) => [...hashes]), ...expected()]);
   };
 }
 
+/** For numbers that only grow. */
+function createMembership(stretches: readonly Stretch[]): (seq: number) => boolean {
+  const left = [...stretches].sort((a, b) => b.after - a.after);
+  return (seq) => {
+    while ((left.at(-1)?.before ?? Infinity) <= seq) left.pop();
+    return (left.at(-1)?.after ?? Infinity) < seq;
+  };
+}
+
+/** A checkpoint that is in the middle of a run stays, with what it says that paths should hold. */
+function foldedBlobs(entry: LedgerEntry): string[] {
+  return entry['fact'] === undefined ? [] : knownBlobs(entry);
+}
+
 function blobsOf(entry: LedgerEntry): string[] {
-  const found = entry.changes.flatMap(({ before, after }) => [before, after]);
+  // What a fold comes to is what two checkpoints hold; if they go with their dialogs, it goes too.
+  const changes = entry['folded'] === undefined ? entry.changes : [];
+  const found = changes.flatMap(({ before, after }) => [before, after]);
   const note = entry['edit'] as EditNote | undefined;
   const before = (note === undefined ? [] : statesIn(note)).map(([, state]) => state?.hash);
   const saved = (entry['saved'] as { hash: string }[] | undefined) ?? [];
-  const all = [...found, ...before, ...saved.map(({ hash }) => hash)];
+  const all = [...found, ...before, ...saved.map(({ hash }) => hash), ...knownBlobs(entry)];
   return all.filter((hash) => typeof hash === 'string');
+}
+
+function knownBlobs(entry: LedgerEntry): string[] {
+  const known = (entry['known'] as readonly KnownAt[] | undefined) ?? [];
+  return known.flatMap(([, state]) => (state === null ? [] : [state.hash]));
 }
 
 function statesIn(note: EditNote): KnownAt[] {

@@ -1,4 +1,5 @@
 import type { DialogState } from '../core/dialogs.js';
+import { SmithyError } from '../core/errors.js';
 import { toResults } from '../core/file-results.js';
 import { eventId, readEventId, type Ledger } from '../core/ledger.js';
 import type { CommitId, Path } from '../core/model.js';
@@ -11,6 +12,7 @@ import type { Chronicle } from './chronicle.js';
 import { stateOf, type KnownAt } from './claims.js';
 import type { DialogBook, SavedAt } from './dialog-book.js';
 import { explainedBy } from './explained.js';
+import type { Folded, FoldBook } from './fold-book.js';
 import { replay } from './replay.js';
 import type { SnapshotBook } from './snapshot-book.js';
 import type { Timeline } from './timeline.js';
@@ -28,6 +30,7 @@ export interface PlaceDeps {
   readonly book: DialogBook;
   readonly bookmarks: BookmarkBook;
   readonly snapshots: SnapshotBook;
+  readonly folds: Pick<FoldBook, 'within'>;
   readonly chronicle: Chronicle;
   readonly timeline: Timeline;
   readonly ledger: Pick<Ledger, 'read'>;
@@ -105,12 +108,22 @@ export class Places {
     });
   }
 
-  /** A line that made a checkpoint stands for that checkpoint. */
+  /**
+   * A line that made a checkpoint stands for that checkpoint.
+   *
+   * @throws SmithyError EVENT_NOT_FOUND when what led there was folded and nobody has named it.
+   */
   atEvent(given: string): SavedPlace {
-    const seq = this.#deps.chronicle.seq(given);
+    const { chronicle, folds, bookmarks } = this.#deps;
+    const seq = chronicle.seq(given);
     const base = this.#base(seq);
-    if (base.seq !== seq) return { kind: 'event', seq };
-    return { kind: 'commit', commit: base.commit, asOf: seq };
+    if (base.seq === seq) return { kind: 'commit', commit: base.commit, asOf: seq };
+    // Not only inside of a run: the checkpoint at its end may have gone with its dialog.
+    const run = folds.within({ after: base.seq, before: seq + 1 });
+    if (run === undefined) return { kind: 'event', seq };
+    const marked = bookmarks.pinned(eventId(seq));
+    if (marked === undefined) throw this.#folded(seq, run);
+    return { kind: 'commit', commit: marked.commit, asOf: marked.asOf };
   }
 
   atSnapshot(given: string): SavedPlace {
@@ -138,6 +151,20 @@ export class Places {
   /** The nearest checkpoint before: everything after it is in the lines between. */
   #base(seq: number): SavedAt {
     return this.#deps.book.savedBefore(seq);
+  }
+
+  #folded(seq: number, run: Folded): SmithyError {
+    const { book, snapshots } = this.#deps;
+    const checkpoints = [book.savedUpTo(seq), book.savedAfter(seq)];
+    const near = [
+      ...checkpoints.flatMap((saved) => (saved === undefined ? [] : [eventId(saved.seq)])),
+      ...[run.from, run.to].filter((id) => snapshots.get(id) !== undefined),
+    ];
+    const id = eventId(seq);
+    return new SmithyError('EVENT_NOT_FOUND', `The event ${id} was folded into ${run.event}.`, {
+      hint: `Its line stays; the nearest states that are left: ${near.join(', ')}.`,
+      data: { id, folded: run.event, near },
+    });
   }
 
   async #tree(place: Place): Promise<Tree> {

@@ -9,7 +9,7 @@ import type { Journal, JournalFacts } from '../core/journal.js';
 import type { LedgerEntry } from '../core/ledger.js';
 import type { DialogId } from '../core/model.js';
 import type { DamagedFile, Log, SmallFile } from '../core/ports.js';
-import type { Account } from './accounts.js';
+import type { Account, Accounts } from './accounts.js';
 import type { DialogBook, Told } from './dialog-book.js';
 import { toIndexEntry } from './dialogs.js';
 import type { Timeline } from './timeline.js';
@@ -22,8 +22,8 @@ export interface ProjectionDeps {
   /** `metadata.json` of a dialog. */
   readonly metadata: (dialog: DialogId) => SmallFile;
   readonly log: Log;
-  /** The text of an edit, made again from the contents. */
-  readonly diffOf: (entry: LedgerEntry) => Promise<string | null>;
+  /** For the text of an edit, made again from the contents. */
+  readonly accounts: Pick<Accounts, 'diffOf'>;
 }
 
 const PAGE = 500;
@@ -150,7 +150,7 @@ export class Projection {
       const some = oldestFirst.slice(at, at + PAGE).reverse();
       for (const entry of (await timeline.entries(some)).reverse()) {
         if (state !== undefined && isFileEdit(entry)) {
-          const fileEdits = [fileEditOf(state, entry, await this.#deps.diffOf(entry))];
+          const fileEdits = [fileEditOf(state, entry, await this.#deps.accounts.diffOf(entry))];
           facts.push({ seq: entry.seq, at: entry.ts, fileEdits });
         }
         const fact = entry['fact'] as DialogFact | undefined;

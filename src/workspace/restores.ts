@@ -290,11 +290,10 @@ export class Restores {
     const touched = new Set<string>(own.differences.map(({ path }) => path));
     const all = await present.differencesTo(before, target.commit);
     const kept = all.map(({ path }) => path).filter((path) => chosen(path) && !touched.has(path));
-    const conflicts = own.conflicts.map((path) => ({ path, reason: 'conflict' }));
-    const told = { kept, skipped: conflicts };
+    const told = { kept, skipped: own.left };
     if (isDryRun || touched.size === 0) {
       const plan = planRestore({ differences: own.differences });
-      const lists = listsOf(summarisePlan({ steps: plan.steps, spared: conflicts }));
+      const lists = listsOf(summarisePlan({ steps: plan.steps, spared: own.left }));
       return { ...untouched(before, label), ...lists, kept };
     }
     const safety = await checkpoints.save(before, SAFETY);
@@ -317,7 +316,7 @@ export class Restores {
     return {
       ...answer,
       ...told,
-      skipped: [...answer.skipped, ...conflicts],
+      skipped: [...answer.skipped, ...own.left],
       safety_checkpoint: safety.isNew ? safety.commit : null,
     };
   }

@@ -3,12 +3,14 @@ import type { Clock, Log } from '../core/ports.js';
 import type { Queue } from '../core/queue.js';
 import { isWorthPruning, isWorthThinning } from '../core/retention.js';
 import type { CheckpointStore } from '../core/store.js';
+import type { FoldBook } from './fold-book.js';
 import type { Retention } from './retention.js';
 import type { SnapshotBook } from './snapshot-book.js';
 
 export interface RetentionWatchDeps {
   readonly retention: Retention;
   readonly snapshots: Pick<SnapshotBook, 'past'>;
+  readonly folds: Pick<FoldBook, 'due'>;
   readonly store: Pick<CheckpointStore, 'sizes'>;
   readonly config: () => Config;
   readonly queue: Queue;
@@ -20,6 +22,8 @@ export interface RetentionWatchDeps {
 const QUIET_MS = 6_000;
 /** But not for longer than this. */
 const LONGEST_MS = 60_000;
+
+const UNATTENDED = { isUnattended: true };
 
 /** Keeps the disk bounded though nobody asks: a look when nothing was recorded for a while. */
 export class RetentionWatch {
@@ -69,13 +73,15 @@ export class RetentionWatch {
   }
 
   async #tidy(): Promise<void> {
-    const { retention, queue, store, snapshots, config, clock, log } = this.#deps;
-    if (isWorthThinning(retention.plan(true))) {
-      await queue.run(async () => this.#isOpen && retention.thinOut(retention.plan(true)));
+    const { retention, queue, store, snapshots, folds, config, clock, log } = this.#deps;
+    if (isWorthThinning(retention.plan(UNATTENDED))) {
+      await queue.run(async () => this.#isOpen && retention.thinOut(retention.plan(UNATTENDED)));
     }
+    if (this.#isOpen) await retention.fold(retention.plan(UNATTENDED));
     const sinceMs = clock.monotonic() - this.#prunedAt;
     const { limitBytes } = config().store;
-    const look = { ...snapshots.past, bytesThen: snapshots.past.bytesThen, sinceMs, limitBytes };
+    const { bytesThen, thinned } = snapshots.past;
+    const look = { thinned, folded: folds.due().length, bytesThen, sinceMs, limitBytes };
     if (!this.#isOpen || !isWorthPruning({ ...look, bytes: store.sizes().bytes })) return;
     this.#prunedAt = clock.monotonic();
     const freed = await retention.prune();

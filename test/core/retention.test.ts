@@ -75,13 +75,17 @@ describe('of many snapshots', () => {
 
 describe('the store is written anew', () => {
   const look = {
-    ...{ bytes: 100, limitBytes: 1000, thinned: 0 },
+    ...{ bytes: 100, limitBytes: 1000, thinned: 0, folded: 0 },
     ...{ bytesThen: undefined, sinceMs: 2 * 60 * 60_000 },
   };
 
   it('when many snapshots went, and not for a few', () => {
     expect(isWorthPruning({ ...look, thinned: 49 })).toBe(false);
     expect(isWorthPruning({ ...look, thinned: 50 })).toBe(true);
+  });
+
+  it('when a run was folded', () => {
+    expect(isWorthPruning({ ...look, folded: 1 })).toBe(true);
   });
 
   it('when it is nearly full and something may have changed', () => {

@@ -8,6 +8,8 @@ import type { CommitId, Hash } from '../../src/core/model.js';
 import { KEPT, type FileChange } from '../../src/core/store.js';
 import { DIALOG, file, git, hashOf, onTop, openStore, OTHER, temporaryFolder } from './helpers.js';
 
+const NOTHING = { names: [], runs: [] };
+
 describe('maintenance', () => {
   it('rolls the packs of 200 commits up, while others are made, and loses none', async () => {
     const { store, state } = await openStore();
@@ -165,16 +167,16 @@ describe('giving space back', () => {
 
   it('can be tried: it tells to the byte what would be freed and changes nothing', async () => {
     const { store, first, packs } = await twoKept();
-    await store.prunable([]);
+    await store.prunable(NOTHING);
     const before = packs();
-    const whole = await store.prunable([]);
-    const trial = await store.prunable(['snap-0001']);
+    const whole = await store.prunable(NOTHING);
+    const trial = await store.prunable({ names: ['snap-0001'], runs: [] });
     expect(packs()).toEqual(before);
     expect(trial.freedBytes).toBeGreaterThan(300_000);
     expect(whole.freedBytes).toBeLessThan(100_000);
     await store.setBranches(KEPT, [{ name: 'snap-0001', to: null, expected: first }]);
     expect(await store.prune()).toEqual(trial);
-    expect(await store.prunable([])).toEqual({ freedBytes: 0 });
+    expect(await store.prunable(NOTHING)).toEqual({ freedBytes: 0 });
   });
 
   it('can be cut off, and leaves everything as it was', async () => {
@@ -182,7 +184,7 @@ describe('giving space back', () => {
     await store.setBranches(KEPT, [{ name: 'snap-0001', to: null, expected: first }]);
     const early = new AbortController();
     early.abort(new Error('not now'));
-    await store.prunable([]);
+    await store.prunable(NOTHING);
     const before = packs();
     await expect(store.prune({ signal: early.signal })).rejects.toThrow('not now');
     const late = new AbortController();

@@ -162,7 +162,11 @@ export const blame = method({
       z.object({
         from: z.int().min(1),
         to: z.int().min(1),
-        by: z.string().describe('agent:NAME, command:TOOL, dialog:ID, unknown or baseline.'),
+        by: z
+          .string()
+          .describe(
+            'agent:NAME, command:TOOL, dialog:ID, unknown, baseline, or folded: one of several.',
+          ),
         edit_id: z.string().optional(),
         event: z.string().optional(),
         at: time.optional(),

@@ -84,6 +84,12 @@ const described = z.object({
     edits: count,
     events: count,
   }),
+  gone: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Files whose old content was folded or went with its dialog: their lines are not counted.',
+    ),
   files: z.array(
     z.object({
       path: z.string(),

@@ -52,6 +52,10 @@ const event = z.object({
   prev: z.string().describe('SHA-256 of the line before.'),
   by: z.string().optional().describe('Of a change: agent:NAME, command:TOOL, dialog:ID, unknown.'),
   edit_id: z.string().optional(),
+  folded: z
+    .string()
+    .optional()
+    .describe('The event that says that what this one changed was let go of.'),
   message: z.string().optional().describe('Of a message or checkpoint: its beginning.'),
   eval: z
     .object({

@@ -12,6 +12,13 @@ export const gc = method({
   on: ['socket', 'http', 'cli'],
   input: z.strictObject({
     dry_run: z.boolean().optional().describe('Tell what would go and change nothing.'),
+    fold_older_than_days: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(
+        'Also let go of contents between the checkpoints of older runs. Default: foldAfterDays.',
+      ),
   }),
   output: z.object({
     dry_run: z.boolean(),
@@ -19,9 +26,23 @@ export const gc = method({
     removed: z.object({
       snapshots: z.array(z.string()).describe('Oldest first.'),
       file_checkpoints: z.array(z.string()),
+      folded: z
+        .array(
+          z.object({
+            event: z.string().optional().describe('The line that says so; none in a dry run.'),
+            from: z.string().describe('The snapshot before it.'),
+            to: z.string().describe('The snapshot after it.'),
+            first: z.string().describe('The first event of the run.'),
+            last: z.string(),
+            events: count.describe('How many of them changed files.'),
+          }),
+        )
+        .describe('Runs of old events that let go of their contents, oldest first.'),
     }),
     kept: z.object({
-      events: count.describe('All of them, with every content they speak of.'),
+      events: count.describe(
+        'All of them, with every content they speak of unless they are folded.',
+      ),
       dialogs: count,
       sessions: z
         .object({ active: count, merged: count, abandoned: count })
@@ -39,10 +60,10 @@ export const gc = method({
     }),
     warnings: z.array(z.string()).describe('What needs attention, one sentence each.'),
   }),
-  cli: { command: 'gc' },
-  async run({ workspace, peer }, { dry_run: dryRun }) {
+  cli: { command: 'gc', names: { fold_older_than_days: 'fold' } },
+  async run({ workspace, peer }, { dry_run: dryRun, fold_older_than_days: foldAfterDays }) {
     const gone = new AbortController();
     peer.onGone(() => gone.abort(new SmithyError('SHUTTING_DOWN', 'Whoever asked is gone.')));
-    return workspace.retention.gc({ dryRun, signal: gone.signal });
+    return workspace.retention.gc({ dryRun, foldAfterDays, signal: gone.signal });
   },
 });

@@ -188,6 +188,8 @@ describe('no setting can name a command', () => {
       'exclude',
       'noise.rules',
       'noise.disabled',
+      'redact.personal',
+      'redact.patterns',
     ]);
   });
 

@@ -20,6 +20,7 @@ import {
 } from './host/daemon-file.js';
 import { createDiagnostics } from './host/diagnostics.js';
 import { findRoot } from './host/find-root.js';
+import { requireRecentGit } from './host/git-program.js';
 import { requireSensibleRoot } from './host/sensible-root.js';
 import { tryLock } from './host/lock.js';
 import { openLogFile } from './host/log-file.js';
@@ -99,6 +100,10 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   });
   teardown.add('log', () => log.close());
 
+  // Asked beside the rest: a process takes a few ms, and a start is waited for.
+  const recentGit = requireRecentGit(host.environment);
+  recentGit.catch(() => undefined);
+
   // What was put in the place of our folder is another daemon's: not ours to take away.
   const isOurs = holdState(paths);
   const ifOurs = (undo: () => void) => (): void => {
@@ -119,6 +124,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   const redaction = composeRedaction(settings);
   clean = redaction.always;
   const materials = { root, paths, log, host, settings, umask: options.umask };
+  await recentGit;
   const storage = composeStorage(materials, ledger);
   await openStore(storage.store, log);
   teardown.add('store', () => storage.store.close());

@@ -335,7 +335,6 @@ export const OPEN = [
     id: 'T46',
     reason: 'there is one credential for one user, so handles are not bound to a caller',
   },
-  { id: 'T53', reason: 'an old git is named by doctor; a start with it is not refused' },
   { id: 'T54', reason: 'there are no replay cassettes yet' },
   { id: 'T55', reason: 'swap and a debugger of the same user are out of reach' },
   {

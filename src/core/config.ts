@@ -75,7 +75,9 @@ export const Config = z.strictObject({
     enabled: z
       .boolean()
       .default(true)
-      .describe('Take secrets out of messages, notes and other words before they are written down.'),
+      .describe(
+        'Take secrets out of messages, notes and other words before they are written down.',
+      ),
     personal: z
       .array(z.enum(PERSONAL))
       .max(10)

@@ -23,7 +23,7 @@ function holding(project: Project, text: string): string[] {
   const files = readdirSync(project.path(), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  const found = files.filter((file) => readFileSync(file).includes(text));
+  const found = files.filter((file) => has(file, text));
   const repositories = [
     project.path('store/kept/.git'),
     ...readdirSync(project.path('dialogs'), { withFileTypes: true })
@@ -36,6 +36,16 @@ function holding(project: Project, text: string): string[] {
     if (git(folder, ['for-each-ref']).includes(text)) found.push(`branches of ${folder}`);
   }
   return found;
+}
+
+/** While a daemon runs, files of it come and go. */
+function has(file: string, text: string): boolean {
+  try {
+    return readFileSync(file).includes(text);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 async function sayEverywhere(work: Work): Promise<void> {

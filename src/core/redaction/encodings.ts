@@ -67,7 +67,7 @@ function isText(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte >= 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
 }
 
-const ESCAPE = /%([0-9a-f]{2})|\\u00([0-9a-f]{2})|\\x([0-9a-f]{2})/giu;
+const ESCAPE = /(?:%|\\u00|\\x)([0-9a-f]{2})/giu;
 
 /** Escapes of addresses, JSON and C. */
 function escapesIn(text: string, find: Finder, tally: Tally): Span[] {
@@ -76,8 +76,8 @@ function escapesIn(text: string, find: Finder, tally: Tally): Span[] {
   const spans: Span[] = [];
   for (const { 0: run, index } of text.matchAll(/[^\s"'`<>]+/gu)) {
     if (run.length < SHORTEST_ESCAPED) continue;
-    const plain = run.replace(ESCAPE, (_, a?: string, b?: string, c?: string) =>
-      String.fromCharCode(Number.parseInt(a ?? b ?? c ?? '20', 16)),
+    const plain = run.replace(ESCAPE, (_, digits: string) =>
+      String.fromCharCode(Number.parseInt(digits, 16)),
     );
     if (plain === run) continue;
     const found = find(plain, tally);

@@ -9,6 +9,7 @@ import { readHost } from './config.js';
 import { SmithyError } from './core/errors.js';
 import type { Ledger } from './core/ledger.js';
 import type { Log } from './core/ports.js';
+import { createRedactor } from './core/redaction/redactor.js';
 import type { CheckpointStore } from './core/store.js';
 import { systemClock } from './host/clock.js';
 import {
@@ -19,6 +20,7 @@ import {
 } from './host/daemon-file.js';
 import { createDiagnostics } from './host/diagnostics.js';
 import { findRoot } from './host/find-root.js';
+import { requireRecentGit } from './host/git-program.js';
 import { requireSensibleRoot } from './host/sensible-root.js';
 import { tryLock } from './host/lock.js';
 import { openLogFile } from './host/log-file.js';
@@ -31,7 +33,7 @@ import { prepareStateFolder, type StatePaths } from './host/state-folder.js';
 import { holdState, watchState } from './host/state-watch.js';
 import { Teardown } from './host/teardown.js';
 import { packageVersion } from './host/version.js';
-import { composeLedger, composeStorage, composeWatcher } from './parts.js';
+import { composeLedger, composeRedaction, composeStorage, composeWatcher } from './parts.js';
 import { createEventStream } from './workspace/event-stream.js';
 import { createMetrics } from './workspace/metrics.js';
 import { createSettings } from './workspace/settings.js';
@@ -90,8 +92,17 @@ interface Site {
 
 async function build({ options, root, paths, teardown }: Site): Promise<Daemon> {
   const host = readHost(root);
-  const log = openLogFile({ path: paths.log, clock: systemClock, least: host.logLevel });
+  const builtIn = createRedactor();
+  let clean = (text: string): string => builtIn(text).text;
+  const log = openLogFile({
+    ...{ path: paths.log, clock: systemClock, least: host.logLevel },
+    clean: (text) => clean(text),
+  });
   teardown.add('log', () => log.close());
+
+  // Asked beside the rest: a process takes a few ms, and a start is waited for.
+  const recentGit = requireRecentGit(host.environment);
+  recentGit.catch(() => undefined);
 
   // What was put in the place of our folder is another daemon's: not ours to take away.
   const isOurs = holdState(paths);
@@ -110,7 +121,10 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   const run = randomBytes(6).toString('hex');
   const events = createEventStream({ clock: systemClock, ledger, run, root });
   const settings = createSettings(openSettingsFile(paths.config), events);
+  const redaction = composeRedaction(settings);
+  clean = redaction.always;
   const materials = { root, paths, log, host, settings, umask: options.umask };
+  await recentGit;
   const storage = composeStorage(materials, ledger);
   await openStore(storage.store, log);
   teardown.add('store', () => storage.store.close());
@@ -129,6 +143,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     watcher,
     ledger,
     ...storage,
+    redaction,
     log,
     diagnostics: createDiagnostics({
       paths,

@@ -26,13 +26,14 @@ import { createLedger } from './ledger/ledger.js';
 import { createBlockFiles } from './ledger/block-files.js';
 import { createPatchFiles } from './ledger/patch-files.js';
 import { createSemantics } from './semantics/semantics.js';
-import { safely } from './telemetry/safe-patterns.js';
+import { finding, safely } from './telemetry/safe-patterns.js';
 import { whyKnownDamaged } from './watch/known/known-file.js';
 import { loadRules } from './watch/rules/rule-set.js';
 import { findRepository } from './watch/rules/rule-sources.js';
 import { createWatcher } from './watch/watcher.js';
 import { copiedBlobs } from './workspace/file-checkpoints.js';
 import { createPins, type Holding } from './workspace/pins.js';
+import { createRedaction } from './workspace/redaction.js';
 import type { LiveSettings } from './workspace/settings.js';
 
 /** What the parts of a daemon are made from. */
@@ -89,6 +90,11 @@ function readPaths(content: unknown): Path[] {
 /** Needs no settings: whoever tells of them may already count on it. */
 export function composeLedger(paths: StatePaths): Ledger {
   return createLedger({ folder: join(paths.state, 'ledger') });
+}
+
+/** What keeps secrets from the disk, by the present settings. */
+export function composeRedaction(settings: LiveSettings) {
+  return createRedaction({ settings, finding });
 }
 
 /** Where content is kept, and what is made from the ledger. */

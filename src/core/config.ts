@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NoiseRule } from './changes/noise.js';
+import { PERSONAL } from './redaction/personal.js';
 
 /**
  * Every setting, its default and its meaning. No setting may ever name a command: the file can
@@ -75,6 +76,24 @@ export const Config = z.strictObject({
       .max(500)
       .default([])
       .describe('Names of rules that are not applied, built-in ones included.'),
+  }),
+  redact: group({
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Take secrets out of messages, notes and other words before they are written down.',
+      ),
+    personal: z
+      .array(z.enum(PERSONAL))
+      .max(10)
+      .default([])
+      .describe('What else is taken out: email addresses, numbers of cards.'),
+    patterns: z
+      .array(z.string().min(1).max(500))
+      .max(50)
+      .default([])
+      .describe('Regular expressions (RE2) of whatever else must not be written down.'),
   }),
   http: group({
     enabled: z.boolean().default(true).describe('Serve HTTP on loopback.'),

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { SmithyError } from '../core/errors.js';
 
 /** `core.fsync` came with it, and without it no checkpoint can be promised to last. */
 const OLDEST_GIT = [2, 36] as const;
@@ -22,11 +23,35 @@ export async function describeGit(
   const needed = `git ${OLDEST_GIT.join('.')} or newer is needed for checkpoints`;
   if (git === undefined) return { ok: false, detail: `git was not found; ${needed}` };
   const output = await versionOf(git, environment);
-  const [, major, minor] = /git version (\d+)\.(\d+)/u.exec(output) ?? [];
-  if (major === undefined)
+  const isOld = isTooOld(output);
+  if (isOld === undefined)
     return { ok: false, detail: `${git} does not tell its version; ${needed}` };
-  const isNew = Number(major) > OLDEST_GIT[0] || Number(minor) >= OLDEST_GIT[1];
-  return { ok: isNew, detail: isNew ? output : `${output} is too old; ${needed}` };
+  return { ok: !isOld, detail: isOld ? `${output} is too old; ${needed}` : output };
+}
+
+/**
+ * Refuses a git that cannot keep what a checkpoint promises. One that does not tell its version in time may
+ * be a busy machine's: doctor names it.
+ *
+ * @throws SmithyError STORAGE_IO
+ */
+export async function requireRecentGit(
+  environment: Readonly<Record<string, string>>,
+): Promise<void> {
+  const git = findGit(environment);
+  const version = git === undefined ? '' : await versionOf(git, environment);
+  if (isTooOld(version) !== true) return;
+  throw new SmithyError('STORAGE_IO', `${version} is too old for checkpoints that last.`, {
+    hint: `Install git ${OLDEST_GIT.join('.')} or newer and start again.`,
+    data: { op: 'check git', path: git },
+  });
+}
+
+function isTooOld(version: string): boolean | undefined {
+  const [, major, minor] = /git version (\d+)\.(\d+)/u.exec(version) ?? [];
+  if (major === undefined) return undefined;
+  const [oldest, least] = OLDEST_GIT;
+  return Number(major) < oldest || (Number(major) === oldest && Number(minor) < least);
 }
 
 function versionOf(git: string, environment: Readonly<Record<string, string>>): Promise<string> {

@@ -12,6 +12,8 @@ export interface LogOptions {
   /** Beyond it the file is moved to `.1`, and so on up to `kept`. */
   readonly maxBytes?: number;
   readonly kept?: number;
+  /** Runs over every text: secrets must not get into it. */
+  readonly clean?: (text: string) => string;
 }
 
 const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
@@ -23,6 +25,7 @@ const LONGEST_TEXT = 2048;
 /** One JSON object a line. Writing is synchronous: the last line before a crash is the useful one. */
 export function openLogFile(options: LogOptions): LogFile {
   const { path, clock, least, maxBytes = 5 * 1024 * 1024, kept = 3 } = options;
+  const { clean = (text: string) => text } = options;
   let file: number | undefined = openSync(path, FLAGS, 0o600);
   let size = fstatSync(file).size;
 
@@ -41,7 +44,7 @@ export function openLogFile(options: LogOptions): LogFile {
     write(level, what, fields = {}) {
       if (file === undefined || ORDER.indexOf(level) < ORDER.indexOf(least)) return;
       const at = new Date(clock.now()).toISOString();
-      const line = toLine({ at, level, what, ...fields });
+      const line = toLine({ at, level, what, ...fields }, clean);
       try {
         if (size + Buffer.byteLength(line) > maxBytes) rotate();
         size += writeSync(file, line);
@@ -57,11 +60,16 @@ export function openLogFile(options: LogOptions): LogFile {
 }
 
 /** Whatever the fields hold, the line is one JSON object. */
-function toLine(entry: { at: string; level: LogLevel; what: string }): string {
-  const whole = JSON.stringify(entry);
+function toLine(
+  entry: { at: string; level: LogLevel; what: string },
+  clean: (text: string) => string,
+): string {
+  const whole = JSON.stringify(entry, (_, value: unknown) => {
+    return typeof value === 'string' ? clean(value) : value;
+  });
   if (whole.length <= LONGEST_LINE) return `${whole}\n`;
   const shorter = JSON.stringify(entry, (_, value: unknown) => {
-    return typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : value;
+    return typeof value === 'string' ? clean(value).slice(0, LONGEST_TEXT) : value;
   });
   const { at, level, what } = entry;
   const bare = { at, level, what: what.slice(0, LONGEST_TEXT), cut: true };

@@ -16,6 +16,7 @@ import type { DialogBook, Recorded } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import type { EditBook } from './edit-book.js';
 import type { EventStream } from './event-stream.js';
+import { redactionWarnings, type Cleaned, type Redaction } from './redaction.js';
 import type { Queue } from '../core/queue.js';
 import { readCounts } from '../core/counts.js';
 import { skippedFiles, type Saved, type SaveRequest, type Saving } from './saving.js';
@@ -33,6 +34,7 @@ export interface CheckpointDeps {
   readonly findMessage: (dialog: DialogId, id: string) => Promise<JournalMessage | undefined>;
   readonly events: EventStream;
   readonly queue: Queue;
+  readonly redaction: Redaction;
   readonly clock: Clock;
   readonly log: Log;
   /** Sets the mark of that name to a checkpoint. */
@@ -84,6 +86,10 @@ export class Checkpoints {
   }
 
   async message({ content, messageId, dialog: given }: MessageRequest) {
+    const { redaction } = this.#deps;
+    if (messageId !== undefined) redaction.requireName(messageId, 'message_id');
+    // Before it is cut to a title: half a secret looks like none.
+    const said = redaction.clean(content);
     await settled(this.#deps.watcher);
     return this.#deps.queue.run(async () => {
       const dialog = await this.#deps.dialogs.wanted(given);
@@ -96,17 +102,20 @@ export class Checkpoints {
         return { checkpoint, session: where, message_index: index };
       }
       const index = dialog.messages;
-      const message = messageSubject(content);
+      const message = messageSubject(said.text);
       const trailers = { 'Message-Index': String(index) };
       const saved = await this.save(
         dialog,
         { kind: 'message', message, always: true, trailers },
         (commit) => ({
           fact: { what: 'message', index },
-          line: { session, content, checkpoint: commit, message_id: messageId ?? null },
+          line: {
+            ...{ session, content: said.text, checkpoint: commit },
+            ...{ message_id: messageId ?? null, ...said.note },
+          },
         }),
       );
-      return { checkpoint: saved.commit, session, message_index: index };
+      return { checkpoint: saved.commit, session, message_index: index, ...told(said.note) };
     });
   }
 
@@ -115,8 +124,10 @@ export class Checkpoints {
     await settled(this.#deps.watcher);
     return this.#deps.queue.run(async () => {
       const dialog = await this.#deps.dialogs.wanted(given);
-      const text = message ?? DEFAULT_MESSAGES[kind];
-      const saved = await this.save(dialog, { kind, message: text, always: message !== undefined });
+      const said = this.#deps.redaction.clean(message ?? DEFAULT_MESSAGES[kind]);
+      const { text, note } = said;
+      const always = message !== undefined;
+      const saved = await this.save(dialog, { kind, message: text, always, note });
       const session = activeSession(dialog).name;
       if (!saved.isNew) this.#tellChecked(dialog, { saved, kind, session });
       if (kind !== 'manual') await this.#deps.marked(kind, dialog, saved.commit);
@@ -127,6 +138,7 @@ export class Checkpoints {
         changed: saved.changed,
         skipped: [...saved.skipped],
         duration_ms: Math.round((this.#deps.clock.monotonic() - begun) * 100) / 100,
+        ...told(note),
       };
     });
   }
@@ -183,6 +195,7 @@ export class Checkpoints {
       changed,
       skipped: skippedFiles(skipped),
       message: request.message,
+      ...request.note,
     };
     const kept = { fact: { what: 'saved', commit, kind: request.kind } as const, line };
     const along = also?.(commit);
@@ -236,6 +249,12 @@ export class Checkpoints {
       data: { id: session },
     });
   }
+}
+
+/** Only where there is something to tell. */
+function told(note: Cleaned['note']): { warnings?: string[] } {
+  const warnings = redactionWarnings([note]);
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 const DEFAULT_MESSAGES: Readonly<Record<'manual' | MarkedKind, string>> = {

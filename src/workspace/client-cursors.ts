@@ -4,12 +4,19 @@ import {
   type ChangeCursor,
 } from '../core/changes/change-cursor.js';
 import type { Log, SmallFile } from '../core/ports.js';
+import type { Redaction } from './redaction.js';
 
 /** Who asks: a name that lasts, or a connection that does not. */
 export type Client = string | object;
 
 /** The ones who asked last; who comes back after so many others begins anew. */
 const MOST_NAMED = 200;
+
+interface CursorDeps {
+  readonly cursorFile: SmallFile;
+  readonly log: Log;
+  readonly redaction: Pick<Redaction, 'clean'>;
+}
 
 /** Where each client looked last. Names are remembered over a restart, connections are not. */
 export class ClientCursors {
@@ -19,7 +26,10 @@ export class ClientCursors {
   readonly #log: Log;
   #isSaved = true;
 
-  constructor({ cursorFile, log }: { readonly cursorFile: SmallFile; readonly log: Log }) {
+  readonly #redaction: Pick<Redaction, 'clean'>;
+
+  constructor({ cursorFile, log, redaction }: CursorDeps) {
+    this.#redaction = redaction;
     this.#file = cursorFile;
     this.#log = log;
     for (const [name, text] of Object.entries(readRecord(cursorFile))) {
@@ -47,7 +57,9 @@ export class ClientCursors {
   /** For the next daemon. After a crash they are as of the last orderly end, so nobody misses anything. */
   save(): void {
     if (this.#isSaved) return;
-    const all = [...this.#named].map(([name, cursor]) => [name, formatChangeCursor(cursor)]);
+    // Who goes by a secret begins anew: under another name nobody would find it.
+    const kept = [...this.#named].filter(([name]) => this.#redaction.clean(name).text === name);
+    const all = kept.map(([name, cursor]) => [name, formatChangeCursor(cursor)]);
     try {
       this.#file.write(Object.fromEntries(all));
       this.#isSaved = true;

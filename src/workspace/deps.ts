@@ -14,6 +14,7 @@ import type { Watcher } from '../core/watching.js';
 import type { EventStream } from './event-stream.js';
 import type { Metrics } from './metrics.js';
 import type { Holding } from './pins.js';
+import type { Redaction } from './redaction.js';
 import type { LiveSettings } from './settings.js';
 
 /** What stays the same as long as the daemon runs. */
@@ -52,6 +53,8 @@ export interface WorkspaceDeps {
   readonly onJournalDue: (listener: (dialog: DialogId) => void) => void;
   readonly files: TreeWriter;
   readonly text: TextDiff;
+  /** Between somebody's words and the disk. */
+  readonly redaction: Redaction;
   readonly log: Log;
   /** What is being done to the tree, and the index of dialogs. */
   readonly intent: SmallFile;

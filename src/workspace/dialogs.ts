@@ -9,6 +9,7 @@ import type { Claims } from './claims.js';
 import type { DialogBook } from './dialog-book.js';
 import type { EventStream } from './event-stream.js';
 import type { Queue } from '../core/queue.js';
+import type { Redaction } from './redaction.js';
 import { reportProgress } from './progress.js';
 import { skippedFiles, type Saving } from './saving.js';
 import { settled } from './settled.js';
@@ -24,6 +25,7 @@ export interface DialogDeps {
   readonly queue: Queue;
   readonly clock: Clock;
   readonly newId: () => DialogId;
+  readonly redaction: Pick<Redaction, 'clean'>;
   /** In the same turn, when all is recorded. */
   readonly sessionBegan: (dialog: DialogState) => Promise<void>;
   /** In the same turn, before it is recorded. */
@@ -41,7 +43,9 @@ export class Dialogs {
     this.#deps = deps;
   }
 
-  async create(title = DEFAULT_TITLE) {
+  async create(given = DEFAULT_TITLE) {
+    // Before its first line becomes that of a commit: half a secret looks like none.
+    const { text: title } = this.#deps.redaction.clean(given);
     await settled(this.#deps.watcher);
     const state = await this.#deps.queue.run(() => this.#create(title));
     return {

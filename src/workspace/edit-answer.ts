@@ -24,6 +24,7 @@ export interface EditAnswer {
   files: EditedFile[];
   events: string[];
   skipped: { path: string; reason: string }[];
+  warnings?: string[];
 }
 
 export function toEditedFile(account: Account): EditedFile {

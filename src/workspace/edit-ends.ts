@@ -9,6 +9,7 @@ import { fromLine, toEditedFile, type EditAnswer } from './edit-answer.js';
 import type { EditEnd, EditRecord } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
 import { unknownChange } from './intake.js';
+import { redactionWarnings } from './redaction.js';
 
 export interface EditEndDeps extends EditDeps {
   /** Tells the journal what was edited. */
@@ -45,6 +46,7 @@ export class EditEnds {
   async finalize(edit: OpenEdit, word: LastWord): Promise<EditAnswer> {
     const { accounts, entries, skipped } = await this.#close(edit, { end: 'finalized', ...word });
     const passed = await this.#passedOn(edit);
+    const warnings = redactionWarnings(entries);
     return {
       edit_id: edit.facts.id,
       files: [...passed, ...accounts.map(toEditedFile)],
@@ -53,6 +55,7 @@ export class EditEnds {
         ...entries.filter(({ changes }) => changes.length > 0).map(({ id }) => id),
       ],
       skipped: [...skipped],
+      ...(warnings.length === 0 ? {} : { warnings }),
     };
   }
 

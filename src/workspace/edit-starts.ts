@@ -13,6 +13,7 @@ import type { EditNote } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
 import { requireFile, staleFiles, staleRead } from './edit-refusals.js';
 import type { Pending } from './pending.js';
+import { redactionWarnings } from './redaction.js';
 import { toResult, type UnknownChangeResult } from './unknown-result.js';
 
 export type Strategy = 'reject' | 'warn' | 'integrate';
@@ -83,9 +84,10 @@ export class EditStarts {
     try {
       await this.#save(edit);
       if (untracked.size > 0) await this.#deps.track([...untracked.keys()]);
-      const started = await this.#record(request, { edit, around, passed, newFolders, found });
-      const warnings = this.#warnings(request, found, others);
-      return { edit, newFolders, unknown: started, warnings };
+      const opening = { edit, around, passed, newFolders, found };
+      const { unknown, entries } = await this.#record(request, opening);
+      const warnings = [...this.#warnings(request, found, others), ...redactionWarnings(entries)];
+      return { edit, newFolders, unknown, warnings };
     } catch (error) {
       claims.table.undoOpen(edit, passed);
       throw error;
@@ -119,7 +121,7 @@ export class EditStarts {
   async #record(
     request: StartRequest,
     { edit, around, passed, newFolders, found }: Opening,
-  ): Promise<UnknownChangeResult> {
+  ): Promise<{ unknown: UnknownChangeResult; entries: readonly LedgerEntry[] }> {
     const { accounts, claims, editBook } = this.#deps;
     const { facts, strategy } = request;
     const unknown = await toResult(found, this.#deps.contents, this.#deps.text);
@@ -165,7 +167,7 @@ export class EditStarts {
     if (strategy === 'integrate') {
       for (const { path, actual } of found) claims.explain(path, actual);
     }
-    return unknown;
+    return { unknown, entries };
   }
 
   /** What was found unannounced: taken in as somebody's work, or at least written down. */

@@ -13,6 +13,7 @@ import { LineCounts } from './line-counts.js';
 import type { MarkBook } from './mark-book.js';
 import { Marks, type MarkDeps } from './marks.js';
 import { NoiseRules } from './noise-rules.js';
+import type { Redaction } from './redaction.js';
 import type { LiveSettings } from './settings.js';
 import { Telemetry } from './telemetry.js';
 
@@ -21,6 +22,7 @@ type Given = EditDeps &
   Pick<ChangeBaseDeps, 'run' | 'chronicle' | 'timeline'> &
   Pick<MarkDeps, 'checkpoints' | 'dialogs'> & {
     readonly version: string;
+    readonly redaction: Redaction;
     readonly settings: LiveSettings;
     readonly safely: Matching;
     readonly cursorFile: SmallFile;
@@ -36,7 +38,7 @@ type Given = EditDeps &
 /** Everything about what happened since somebody looked, put together. */
 export function createLooking({ books, ...deps }: Given) {
   const { trail, watcher, clock } = deps;
-  const telemetry = new Telemetry();
+  const telemetry = new Telemetry((text) => deps.redaction.clean(text).text);
   const noise = new NoiseRules({ ...deps, telemetry });
   const clients = new ClientCursors(deps);
   const lineCounts = new LineCounts(deps);

@@ -5,6 +5,7 @@ import type { Queue } from '../core/queue.js';
 import { placeOf } from './adoption.js';
 import type { DialogBook } from './dialog-book.js';
 import type { EditBook } from './edit-book.js';
+import { redactionWarnings } from './redaction.js';
 
 export interface RemarkDeps {
   readonly root: string;
@@ -81,7 +82,8 @@ export class Remarks {
         { ts, author, ...place, run_id: runId, files: paths, artifacts: [...artifacts], ...line },
       ]);
       if (entry === undefined) throw new Error('a remark left no line');
-      return { event: entry.id };
+      const warnings = redactionWarnings([entry]);
+      return { event: entry.id, ...(warnings.length === 0 ? {} : { warnings }) };
     });
   }
 }

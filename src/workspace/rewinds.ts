@@ -13,6 +13,7 @@ import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import { GOAL, type Goals } from './goals.js';
 import type { Places, SavedPlace } from './places.js';
+import type { Redaction } from './redaction.js';
 import { countsOf, type RestoreAnswer } from './restore-answer.js';
 import { SAFETY, type Restores } from './restores.js';
 import type { Saving } from './saving.js';
@@ -31,6 +32,7 @@ export interface RewindDeps {
   readonly watcher: Watcher;
   readonly queue: Queue;
   readonly clock: Clock;
+  readonly redaction: Pick<Redaction, 'requireName'>;
   /** In the same turn, when all is recorded. */
   readonly sessionBegan: (dialog: DialogState) => Promise<void>;
 }
@@ -59,6 +61,7 @@ export class Rewinds {
 
   async rewind({ target, branch, dialog: given }: RewindRequest) {
     const { watcher, queue, dialogs, places, goals, restores, checkpoints, book } = this.#deps;
+    if (branch !== undefined) this.#deps.redaction.requireName(branch, 'branch');
     await settled(watcher);
     return queue.run(async () => {
       const before = await dialogs.wanted(given);

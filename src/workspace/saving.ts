@@ -23,6 +23,8 @@ export interface SaveRequest {
   /** Make a commit even when nothing changed. */
   readonly always: boolean;
   readonly trailers?: Readonly<Record<string, string>>;
+  /** What its line says besides. */
+  readonly note?: { readonly redacted?: readonly string[] };
 }
 
 export interface Saved {

@@ -11,6 +11,7 @@ import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import type { EditBook } from './edit-book.js';
 import type { Meter } from './metrics.js';
+import type { Redaction } from './redaction.js';
 import { skippedFiles, type Saved, type Saving } from './saving.js';
 import { settled } from './settled.js';
 import type { SnapshotBook } from './snapshot-book.js';
@@ -30,6 +31,7 @@ export interface SnapshotDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Pick<Meter, 'snapshotSaved'>;
+  readonly redaction: Pick<Redaction, 'requireName'>;
   readonly version: string;
   /** What is known of the machine. */
   readonly machine: Readonly<Record<string, string>>;
@@ -80,6 +82,7 @@ export class Snapshots {
 
   async save({ name, dialog: given, ...said }: SnapshotRequest) {
     const { watcher, queue, dialogs } = this.#deps;
+    if (name !== undefined) this.#deps.redaction.requireName(name, 'name');
     await settled(watcher);
     const snapshot = await queue.run(async () => {
       const dialog = await dialogs.wanted(given);

@@ -28,8 +28,12 @@ export interface AttachedPage {
 const MOST_CHARACTERS = 2_000;
 const MOST_PAGES = 50;
 
-/** What running programs tell: in memory only, the newest of each kind. */
+/**
+ * What running programs tell: in memory only, the newest of each kind. Secrets are taken out as it comes,
+ * because marks and baselines keep fingerprints and addresses of it, cut and with numbers left out.
+ */
 export class Telemetry {
+  readonly #clean: (text: string) => string;
   readonly #rings: { readonly [Name in StreamName]: Ring<Kept<Name>> } = {
     console: new Ring(CAPACITY.console),
     network: new Ring(CAPACITY.network),
@@ -42,6 +46,10 @@ export class Telemetry {
   #wasAttached = false;
   #page: string | null = null;
 
+  constructor(clean: (text: string) => string) {
+    this.#clean = clean;
+  }
+
   /** What fits nowhere any more when all of it is in counts as dropped. */
   push(batch: Batch): { accepted: number; dropped: number } {
     let given = 0;
@@ -51,10 +59,11 @@ export class Telemetry {
       given += count;
       dropped += Math.max(0, count - CAPACITY[name]);
     }
-    for (const entry of batch.console ?? []) this.#rings.console.add(this.#console(entry));
-    for (const entry of batch.network ?? []) this.#network(entry);
-    for (const entry of batch.websocket ?? []) this.#rings.websocket.add(this.#websocket(entry));
-    for (const entry of batch.actions ?? []) this.#action(entry);
+    const { console, websocket } = this.#rings;
+    for (const entry of batch.console ?? []) console.add(this.#console(this.#plain(entry)));
+    for (const entry of batch.network ?? []) this.#network(this.#plain(entry));
+    for (const entry of batch.websocket ?? []) websocket.add(this.#websocket(this.#plain(entry)));
+    for (const entry of batch.actions ?? []) this.#action(this.#plain(entry));
     return { accepted: given - dropped, dropped };
   }
 
@@ -87,8 +96,9 @@ export class Telemetry {
   attach(connection: object, pages: readonly AttachedPage[]): boolean {
     const isNew = !this.#attached.has(connection);
     this.#wasAttached ||= pages.length > 0;
-    this.#attached.set(connection, pages.slice(0, MOST_PAGES));
-    this.#page = pages[0]?.url ?? this.#page;
+    const plain = pages.slice(0, MOST_PAGES).map((page) => this.#plain(page));
+    this.#attached.set(connection, plain);
+    this.#page = plain[0]?.url ?? this.#page;
     return isNew;
   }
 
@@ -125,6 +135,14 @@ export class Telemetry {
     this.#rings.console.replace((entry) => this.#console(entry));
     this.#rings.network.replace((entry) => this.#judged('network', entry, { text: entry.url }));
     this.#rings.websocket.replace((entry) => this.#websocket(entry));
+  }
+
+  /** Before anything is cut: half a secret looks like none. */
+  #plain<T extends object>(entry: T): T {
+    const texts = Object.entries(entry).map(([member, value]: [string, unknown]) => {
+      return [member, typeof value === 'string' ? this.#clean(value) : value];
+    });
+    return Object.fromEntries(texts) as T;
   }
 
   #console(entry: Entries['console']): Kept<'console'> {

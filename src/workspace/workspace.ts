@@ -25,7 +25,8 @@ const MOST_LISTED = 100;
 export function createWorkspace(deps: WorkspaceDeps) {
   const { identity, clock, settings, watcher, events } = deps;
   const startedAt = clock.monotonic();
-  const history = createHistory(deps);
+  const { ledger, store } = deps.redaction.over(deps);
+  const history = createHistory({ ...deps, ledger, store });
   publishChanges(watcher, events, { claims: history.claims, config: () => settings.config() });
   watcher.onNotice((notice) => {
     if (notice.type === 'watch_desynced') deps.metrics.desynced(notice.reason);
@@ -75,6 +76,7 @@ export function createWorkspace(deps: WorkspaceDeps) {
       ...deps.web.warnings(),
       ...history.recovered,
       ...history.warnings(),
+      ...deps.redaction.warnings(),
       ...grammarWarnings(),
     ];
     if (problems.length + others.length === 0) return [];

@@ -217,6 +217,24 @@ export const TESTS = [
     'are followed through every other name they have',
   ],
   [
+    'T41',
+    'secrets in messages, rationales, notes, names and telemetry, looked for in every stored byte',
+    'test/e2e/redaction.test.ts',
+    'are nowhere on the disk, whichever way they came',
+  ],
+  [
+    'T41',
+    'secrets in base64, hex, escapes and with signs of no width',
+    'test/core/redaction.test.ts',
+    'in base64, in lines of it, in hex, in escapes, and with signs of no width in it',
+  ],
+  [
+    'T41',
+    'texts made to stall the search for secrets',
+    'test/core/redaction.test.ts',
+    'grows with the length of hostile texts and with nothing else',
+  ],
+  [
     'T42',
     'what a daemon hands on of its environment',
     'test/e2e/life.test.ts',
@@ -308,12 +326,15 @@ export const OPEN = [
     reason:
       'whoever has the socket may approve: roles exist for models (MCP) only, not for programs of the same user',
   },
-  { id: 'T41', reason: 'messages are kept as they were sent; nothing is redacted yet' },
+  {
+    id: 'T41',
+    reason:
+      'a secret of no known shape, in two messages, encoded twice or by hand is kept; so is what was written before redaction came',
+  },
   {
     id: 'T46',
     reason: 'there is one credential for one user, so handles are not bound to a caller',
   },
-  { id: 'T53', reason: 'an old git is named by doctor; a start with it is not refused' },
   { id: 'T54', reason: 'there are no replay cassettes yet' },
   { id: 'T55', reason: 'swap and a debugger of the same user are out of reach' },
   {

@@ -123,7 +123,7 @@ export const CASES = [
   },
   {
     id: 'T53',
-    what: 'a git of 2018 on the machine: said by doctor and in the status, and no checkpoint is promised by it',
+    what: 'a git of 2018 on the machine: the start is refused with its version and what to do, and no checkpoint is promised by it',
     async run(stage) {
       const bin = join(stage.base, 'old');
       const real = spawnSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).stdout.trim();
@@ -134,8 +134,12 @@ export const CASES = [
       chmodSync(join(bin, 'git'), 0o755);
       const env = { PATH: `${bin}:${process.env.PATH}` };
       stage.endsWithoutDaemon = true;
-      const { stdout, stderr } = await stage.cli(['doctor'], { env });
-      assert.match(stdout + stderr, /2\.20\.1 is too old/u);
+      for (const words of [['start'], ['checkpoint'], ['doctor']]) {
+        const { code, stdout, stderr } = await stage.cli(words, { env });
+        assert.equal(code, 74, `${words[0]}: ${stdout}${stderr}`);
+        assert.match(stdout + stderr, /2\.20\.1 is too old[^]*2\.36 or newer/u);
+      }
+      assert.equal(existsSync(stage.state('run/daemon.json')), false);
     },
   },
   {

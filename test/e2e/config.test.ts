@@ -191,6 +191,8 @@ describe('no setting can name a command', () => {
       'exclude',
       'noise.rules',
       'noise.disabled',
+      'redact.personal',
+      'redact.patterns',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from '../method.js';
-import { commitId, forDialog, restoreAnswer, time } from './shapes.js';
+import { commitId, forDialog, redactedWarnings, restoreAnswer, time } from './shapes.js';
 
 const name = z.string().min(1).max(200);
 const eventName = z.string().min(1).max(64);
@@ -110,7 +110,7 @@ export const note = method({
     files: files.optional().describe('What it is about.'),
     ...said,
   }),
-  output: z.object({ event: z.string() }),
+  output: z.object({ event: z.string(), warnings: redactedWarnings }),
   cli: { command: 'note', positional: ['text'] },
   run: ({ workspace }, { dialog_id: dialog, run_id: runId, ...request }) =>
     workspace.remarks.note({ ...request, runId, dialog }),
@@ -132,7 +132,7 @@ export const recordEval = method({
     files: files.optional(),
     ...said,
   }),
-  output: z.object({ event: z.string() }),
+  output: z.object({ event: z.string(), warnings: redactedWarnings }),
   run: ({ workspace }, { dialog_id: dialog, run_id: runId, ...request }) =>
     workspace.remarks.recordEval({ ...request, runId, dialog }),
 });

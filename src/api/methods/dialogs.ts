@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { method } from '../method.js';
-import { changedCounts, commitId, count, dialogId, forDialog, skipped, time } from './shapes.js';
+import {
+  changedCounts,
+  commitId,
+  count,
+  dialogId,
+  forDialog,
+  redactedWarnings,
+  skipped,
+  time,
+} from './shapes.js';
 
 export const createDialog = method({
   name: 'create_dialog',
@@ -76,7 +85,12 @@ export const userMessage = method({
     message_id: z.string().min(1).max(200).optional().describe('Makes a repeated call harmless.'),
     ...forDialog,
   }),
-  output: z.object({ checkpoint: commitId, session: z.string(), message_index: count }),
+  output: z.object({
+    checkpoint: commitId,
+    session: z.string(),
+    message_index: count,
+    warnings: redactedWarnings,
+  }),
   cli: { command: 'message', positional: ['content'] },
   run: ({ workspace }, { content, message_id: messageId, dialog_id: dialog }) =>
     workspace.checkpoints.message({ content, messageId, dialog }),
@@ -100,6 +114,7 @@ export const createCheckpoint = method({
     changed: changedCounts,
     skipped,
     duration_ms: z.number().min(0),
+    warnings: redactedWarnings,
   }),
   cli: { command: 'checkpoint', short: { m: 'message' } },
   run: ({ workspace }, { message, kind, dialog_id: dialog }) =>

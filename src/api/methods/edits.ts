@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { SmithyError } from '../../core/errors.js';
 import { strategyOf } from '../../workspace/edits.js';
 import { method } from '../method.js';
-import { count, dialogId, filesToEdit, skipped, strategy, time, unknownResult } from './shapes.js';
+import {
+  count,
+  dialogId,
+  filesToEdit,
+  redactedWarnings,
+  skipped,
+  strategy,
+  time,
+  unknownResult,
+} from './shapes.js';
 
 const hash = z.string().regex(/^[0-9a-f]{40}$/u);
 const text = z.string().min(1).max(10_000);
@@ -101,6 +110,7 @@ export const finalizeEdit = method({
     ),
     events: z.array(z.string()),
     skipped: skipped.describe('Files whose content could not be read.'),
+    warnings: redactedWarnings,
   }),
   cli: { command: 'edit finalize', positional: ['edit_id'] },
   run: ({ workspace }, { edit_id: id, ...word }) => workspace.edits.finalize(id, word),

@@ -43,3 +43,8 @@ export const unknownResult = z.object({
   affectedFiles: z.array(z.string()),
   generatedDiff: z.string().optional(),
 });
+
+export const redactedWarnings = z
+  .array(z.string())
+  .optional()
+  .describe('There when something was taken out of the text before it was written down.');

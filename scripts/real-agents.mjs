@@ -15,6 +15,8 @@ import { tryAgent } from '../test/support/real-agents/try-agent.mjs';
 
 const CLI = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const CACHE = join(tmpdir(), 'smithyd-real-agents');
+/** Its name says that the namespace is there: whatever comes after is a trial. */
+const BEGUN = 'begun';
 const INSTALL_MS = 600_000;
 const TRY_MS = 400_000;
 const { values } = parseArgs({
@@ -55,6 +57,15 @@ function tryOne(agent) {
     [...['--inside', title, '--folder', folder]],
   );
   const result = join(folder, 'result.json');
+  if (existsSync(join(folder, BEGUN)) && !existsSync(result)) {
+    return {
+      title,
+      version,
+      isTried: true,
+      isGood: false,
+      outcome: `FAILED: ${alone}; see ${folder}`,
+    };
+  }
   if (!existsSync(result)) {
     return { title, version, outcome: `not tried: ${alone}; see ${folder}` };
   }
@@ -103,13 +114,14 @@ function inNamespace(program, words) {
     timeout: TRY_MS,
     killSignal: 'SIGKILL',
   });
-  if (done.error !== undefined) return `no network namespace (${done.error.message})`;
-  return `no network namespace, or no end (exit ${done.status}: ${lastLine(done)})`;
+  if (done.error !== undefined) return `unshare: ${done.error.message}`;
+  return `no network namespace, or no result (exit ${done.status}: ${lastLine(done)})`;
 }
 
 async function tryInside(title, folder) {
   const outside = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
   if (outside.length > 0) throw new Error(`there is a network: ${outside.join(', ')}`);
+  writeFileSync(join(folder, BEGUN), '');
   const agent = AGENTS.find((each) => each.title === title);
   const told = await tryAgent(agent, { modules: install(agent).modules, folder, cli: CLI }).then(
     (checks) => ({ checks }),

@@ -97,10 +97,14 @@ async function look({ agent, socket, ran, heard, folder, root }) {
   const [greeting, fresh, made, held] = files;
   const complaints = readIfThere(join(folder, 'hooks.err'));
   const wanted = agent.message ?? PROMPT;
+  const ending =
+    agent.endsWhenRefused === undefined
+      ? check('ended well', ran.code === 0, `exit ${ran.code}`)
+      : check('ended by the refusal', agent.endsWhenRefused.test(ran.output), `exit ${ran.code}`);
   const isTold =
     agent.endsWhenRefused?.test(ran.output) ?? told.includes(`is being edited by ${HELD_BY}`);
   return [
-    check('ended well', agent.endsWhenRefused !== undefined || ran.code === 0, `exit ${ran.code}`),
+    ending,
     check(
       wanted === PROMPT ? 'prompt' : `prompt as "${wanted}"`,
       messages.length === 1 && messages[0].includes(wanted),

@@ -51,21 +51,23 @@ describe('over a folded stretch', () => {
     await work.fresh({ one: 'first\n', many: 'first\n', back: 'first\n' });
     await snapshot(work);
     await edited(work, { one: 'first\nby ann\n', many: 'first\nby ann\n', back: 'gone\n' }, 'ann');
-    await edited(work, { one: 'first\nby ann\nmore\n' }, 'ann');
+    const event = await edited(work, { one: 'first\nby ann\nmore\n' }, 'ann');
     await edited(work, { many: 'first\nby ann\nby bob\n', back: 'first\n' }, 'bob');
     await snapshot(work);
     await edited(work, { many: 'first\nby ann\nby bob\nby cat\n' }, 'cat');
     const again = await later(aging);
     const edit = editing(again);
     expect(await edit.authors('many')).toBe('baseline agent:ann agent:bob agent:cat');
-    const [event] = await folded(again);
+    // What was looked at a moment ago is no more there than anything else.
+    await again.call('get_changes_since', { checkpoint: event, include: ['files'] });
+    const [fold] = await folded(again);
     expect(await edit.authors('one')).toBe('baseline agent:ann agent:ann');
     expect(await edit.authors('back')).toBe('baseline');
     expect(await edit.authors('many')).toBe('baseline folded folded agent:cat');
     const { lines, last } = await again.call<{ lines: object[]; last: string }>('blame', {
       path: 'many',
     });
-    expect(lines[1]).toEqual({ from: 2, to: 3, by: 'folded', event });
+    expect(lines[1]).toEqual({ from: 2, to: 3, by: 'folded', event: fold });
     expect(last).toBe('agent:cat');
   });
 
@@ -179,8 +181,12 @@ describe('over a folded stretch', () => {
     expect(await folded(again)).toHaveLength(1);
     again.put({ a: 'by nobody\n' });
     await until('it is noticed', async () => (await editing(again).unknown()).hasUnknownChanges);
+    // Nothing else has it: no checkpoint, no line, no snapshot.
+    await again.call('snapshot_save');
+    await again.call('update_config', { snapshots: { keepLast: 1, keepEvery: 1_000 } });
     await again.call('delete_dialog', { dialog_id: mine });
     await folded(again);
+    expect(await again.call('snapshot_list')).toMatchObject({ snapshots: [{ id: 'snap-0003' }] });
     expect(await again.call('handle_unknown_changes', { strategy: 'reject' })).toMatchObject({
       success: true,
     });

@@ -153,8 +153,9 @@ describe('exit codes follow the error table', () => {
       return join(folder, 'root');
     });
     const asked = join(project.folder, 'asked');
-    // A git that never answers, until its folder is taken away.
-    const git = `#!/bin/sh\n[ "$1" = --version ] || exit 1\n: > '${asked}'\nwhile [ -e '${asked}' ]; do sleep 0.05; done\n`;
+    // A git that answers the start and never again, until its folder is taken away.
+    const told = join(project.folder, 'told');
+    const git = `#!/bin/sh\n[ "$1" = --version ] || exit 1\n[ -e '${told}' ] || { : > '${told}'; echo git version 2.99.0; exit 0; }\n: > '${asked}'\nwhile [ -e '${asked}' ]; do sleep 0.05; done\n`;
     mkdirSync(join(project.folder, 'bin'));
     writeFileSync(join(project.folder, 'bin/git'), git, { mode: 0o755 });
     const path = `${join(project.folder, 'bin')}:${process.env['PATH'] ?? ''}`;

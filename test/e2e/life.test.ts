@@ -457,13 +457,16 @@ function logOf(path: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** A git that says when it is asked for its version (`asked`) and answers when it is told to (`go`). */
+/**
+ * A git that tells its version at the start of a daemon; asked again it says so (`asked`) and answers when it
+ * is told to (`go`).
+ */
 function slowGit(folder: string): string {
   const git = join(folder, 'slow');
   mkdirSync(git);
   writeFileSync(
     join(git, 'git'),
-    `#!/bin/sh\n[ "$1" = --version ] || exit 1\n: > '${git}/asked'\nwhile ! [ -e '${git}/go' ] && [ -d '${git}' ]; do sleep 0.05; done\necho git version 2.99.0\n`,
+    `#!/bin/sh\n[ "$1" = --version ] || exit 1\n[ -e '${git}/told' ] || { : > '${git}/told'; echo git version 2.99.0; exit 0; }\n: > '${git}/asked'\nwhile ! [ -e '${git}/go' ] && [ -d '${git}' ]; do sleep 0.05; done\necho git version 2.99.0\n`,
     { mode: 0o755 },
   );
   return git;

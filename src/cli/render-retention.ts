@@ -1,6 +1,6 @@
 import type { Answer } from '../api/table.js';
 import type { Look } from './render-history.js';
-import { bytes, columns, paint, printable } from './text.js';
+import { bytes, columns, counted, paint, printable } from './text.js';
 
 const MOST_NAMED = 10;
 
@@ -53,10 +53,6 @@ function reasons(stay: Readonly<Record<string, number>>): string {
 
 function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
-}
-
-function counted(count: number, what: string): string {
-  return `${count === 0 ? 'no' : count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 export const RETENTION_RENDERERS = { gc: renderGc };

@@ -27,9 +27,9 @@ export function printableJson(value: unknown, indent = 0): string {
   return `${printable(JSON.stringify(value, null, indent))}\n`;
 }
 
-/** `1 file`, `2 files`. */
+/** `no files`, `1 file`, `2 files`. */
 export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
+  return `${count === 0 ? 'no' : count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 export function bytes(count: number): string {

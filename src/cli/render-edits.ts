@@ -1,7 +1,7 @@
 import type { Answer } from '../api/table.js';
 import { quoteName } from '../core/quoted-name.js';
 import type { Look } from './render-history.js';
-import { ago, columns, counted, duration, paint, printable } from './text.js';
+import { ago, columns, counted, duration, paint, printable, tellWarnings } from './text.js';
 
 const MOST_SHOWN = 20;
 
@@ -17,11 +17,13 @@ function renderStarted(answer: Answer<'start_edit'>, look: Look): string {
     ({ path, exists }) => `  ${exists ? 'saved' : 'new  '}  ${shownPath(path)}`,
   );
   const held = rows.length === 0 ? ['  whatever changes from now on'] : atMost(rows);
-  look.aside(text([...held, ...warnings.map((warning) => caution(warning, look))]));
+  look.aside(text(held));
+  tellWarnings({ warnings }, look);
   return text([id]);
 }
 
 function renderFinalized(answer: Answer<'finalize_edit'>, look: Look): string {
+  tellWarnings(answer, look);
   const { edit_id: id, files, skipped } = answer;
   const changed = files.filter(({ change }) => change !== 'unchanged');
   return text([
@@ -112,10 +114,6 @@ export function lineCounts(
 
 function skippedRow({ path, reason }: { path: string; reason: string }, { colour }: Look): string {
   return paint(colour, 'yellow', `  skipped   ${shownPath(path)}: ${printable(reason)}`);
-}
-
-function caution(warning: string, { colour }: Look): string {
-  return paint(colour, 'yellow', `! ${printable(warning)}`);
 }
 
 function atMost(rows: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 import type { Answer } from '../api/table.js';
-import { ago, bytes, columns, paint, printable } from './text.js';
+import { ago, bytes, columns, paint, printable, tellWarnings } from './text.js';
 
 /** What people read about dialogs, checkpoints and sessions. */
 export interface Look {
@@ -130,6 +130,7 @@ function renderReset(answer: Answer<'reset'>, look: Look): string {
 }
 
 function renderSaved(answer: Answer<'create_checkpoint'>, look: Look): string {
+  tellWarnings(answer, look);
   const { commit_id: id, session, changed, skipped, duration_ms: took } = answer;
   const counts = describeCounts(changed, look);
   const what = counts === '' ? 'nothing changed' : counts;
@@ -153,7 +154,9 @@ function renderOpened({
   return `Opened dialog ${id} (${printable(title)}); the project is saved in ${commit.slice(0, 8)}.\n`;
 }
 
-function renderMessage({ checkpoint, session }: Answer<'user_message'>): string {
+function renderMessage(answer: Answer<'user_message'>, look: Look): string {
+  const { checkpoint, session } = answer;
+  tellWarnings(answer, look);
   return `The project as it was before the message is saved in ${checkpoint.slice(0, 8)} on ${session}.\n`;
 }
 
@@ -215,5 +218,8 @@ export const HISTORY_RENDERERS = {
   snapshot_import: renderSnapshot,
   snapshot_export: ({ id, to, bytes: size, files }: Answer<'snapshot_export'>) =>
     `Wrote ${files} files of ${id} to ${printable(to)} (${bytes(size)}).\n`,
-  note: ({ event }: Answer<'note'>) => `Noted as ${event}.\n`,
+  note: (answer: Answer<'note'>, look: Look) => {
+    tellWarnings(answer, look);
+    return `Noted as ${answer.event}.\n`;
+  },
 } as const;

@@ -27,6 +27,19 @@ export function printableJson(value: unknown, indent = 0): string {
   return `${printable(JSON.stringify(value, null, indent))}\n`;
 }
 
+interface Aside {
+  readonly colour: boolean;
+  readonly aside: (text: string) => void;
+}
+
+/** Beside the answer: a script that reads it wants the answer alone. */
+export function tellWarnings(
+  { warnings = [] }: { readonly warnings?: readonly string[] | undefined },
+  { colour, aside }: Aside,
+): void {
+  for (const text of warnings) aside(`${paint(colour, 'yellow', `! ${printable(text)}`)}\n`);
+}
+
 /** `no files`, `1 file`, `2 files`. */
 export function counted(count: number, what: string): string {
   return `${count === 0 ? 'no' : count} ${what}${count === 1 ? '' : 's'}`;

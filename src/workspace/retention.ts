@@ -14,6 +14,7 @@ import type { EventStream } from './event-stream.js';
 import type { FileCheckpoints } from './file-checkpoints.js';
 import type { FoldBook } from './fold-book.js';
 import type { Age, Folding } from './folding.js';
+import type { MarkBook } from './mark-book.js';
 import { reportProgress } from './progress.js';
 import type { PruneNote, SnapshotBook } from './snapshot-book.js';
 import type { Snapshots } from './snapshots.js';
@@ -23,6 +24,7 @@ export interface RetentionDeps {
   readonly snapshots: SnapshotBook;
   readonly saved: Pick<Snapshots, 'isInUse'>;
   readonly bookmarks: BookmarkBook;
+  readonly marks: Pick<MarkBook, 'isAutomatic'>;
   readonly folds: FoldBook;
   readonly folding: Folding;
   readonly contents: Pick<Contents, 'forget'>;
@@ -204,7 +206,7 @@ export class Retention {
   }
 
   #kept({ stay, fileCheckpoints }: Plan) {
-    const { book, bookmarks, ledger, editsOpen } = this.#deps;
+    const { book, bookmarks, marks, ledger, editsOpen } = this.#deps;
     const dialogs = book.list();
     const sessions = { active: 0, merged: 0, abandoned: 0 };
     for (const { status } of dialogs.flatMap((dialog) => dialog.sessions)) sessions[status] += 1;
@@ -214,7 +216,7 @@ export class Retention {
       sessions,
       checkpoints: dialogs.reduce((sum, { id }) => sum + book.made(id).length, 0),
       snapshots: { ...stay },
-      bookmarks: bookmarks.list().length,
+      bookmarks: bookmarks.list().filter(({ name }) => !marks.isAutomatic(name)).length,
       file_checkpoints: fileCheckpoints.kept,
       edits_open: editsOpen(),
     };

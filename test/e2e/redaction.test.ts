@@ -169,6 +169,21 @@ describe('secrets in what somebody says', () => {
     expect((await work.log())[0]?.message).toBe(`Before user message: ${plain.slice(0, 50)}...`);
   });
 
+  it('are told beside the answer on the command line, and no half of a stand-in is a title', async () => {
+    const place = project();
+    await place.cli(['start']);
+    const said = `Deploy it to the server with password=${token()} today`;
+    const { code, stdout, stderr } = await place.cli(['message', said]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^The project .* is saved in /u)]);
+    expect(stderr).toBe('! What looked like a secret was not written down: github-token.\n');
+    const { checkpoints } = await place.json<{ checkpoints: { message: string }[] }>(['log']);
+    expect(checkpoints[0]?.message).toBe(
+      'Before user message: Deploy it to the server with password=...',
+    );
+    const { kept } = await place.json<{ kept: { bookmarks: number } }>(['gc', '--dry-run']);
+    expect(kept.bookmarks).toBe(0);
+  });
+
   it('stay in files, which come back to the byte', async () => {
     const work = await Work.start(project());
     const content = `password=${MARK}-hunter2\n${token()}\n`;

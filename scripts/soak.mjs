@@ -49,6 +49,7 @@ const disk = [];
 /** Commit -> the tree that git made of the folder at that moment. */
 const exact = new Map();
 
+const TAKEN_BACK_MS = 30_000;
 let isOver = false;
 /** While it is set, everybody waits for it. */
 let silence;
@@ -126,8 +127,20 @@ async function sampler() {
   }
 }
 
+/** Edits of clients that hung up are taken back after that, and files with them. */
+async function nobodyIsTakenBack(connection) {
+  const end = performance.now() + TAKEN_BACK_MS;
+  for (;;) {
+    const { edits } = await connection.must('list_edits');
+    if (edits.every((edit) => edit.state !== 'open' || edit.scope === 'project')) return;
+    assert.ok(performance.now() < end, `still open: ${JSON.stringify(edits).slice(0, 500)}`);
+    await pause(20);
+  }
+}
+
 async function settled() {
   const connection = await daemon.open();
+  await nobodyIsTakenBack(connection);
   const { tree } = view.look();
   const begun = performance.now();
   const saved = await connection.must('create_checkpoint', { message: 'everybody is still' });

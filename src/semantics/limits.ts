@@ -22,6 +22,11 @@ export const ANSWER_MS = 5_000;
 export const MOST_PARTS = 300_000;
 /** Deeper steps belong to the last one that is named. */
 export const MOST_DEPTH = 100;
+/**
+ * A parser that goes down step by step may run out of stack, and a pattern that is compiled there ends
+ * the process (V8). Nobody nests by hand like that.
+ */
+export const DEEPEST_NESTING = 300;
 /** A queue that is longer is older than what people look at. */
 export const MOST_WAITING = 200;
 export const MOST_WAITING_BYTES = 32 * KB * KB;

@@ -13,13 +13,17 @@ import {
 import type { Outline } from '../core/outline.js';
 import { lineFinder } from './content.js';
 import { nameItems, type Entry } from './items.js';
-import { BeyondLimit, MOST_DEPTH, MOST_PARTS } from './limits.js';
+import { BeyondLimit, DEEPEST_NESTING, MOST_DEPTH, MOST_PARTS } from './limits.js';
 
 export interface YamlOutline extends Outline {
   readonly broken: boolean;
 }
 
+/** Lists of lists in one line; deeper ones need an indentation each, and their square fits into no file. */
+const DASHES = new RegExp(`(?:[-?:][ \\t]+){${DEEPEST_NESTING}}`, 'u');
+
 export function outlineYaml(text: string): YamlOutline {
+  if (isTooDeep(text)) throw new BeyondLimit('is nested too deeply to be examined');
   const parsed = parseAllDocuments(text, {
     strict: false,
     uniqueKeys: false,
@@ -39,6 +43,20 @@ export function outlineYaml(text: string): YamlOutline {
     broken: documents.some(({ errors }) => errors.length > 0),
   };
 }
+
+/** Brackets in texts count too: whoever has so many open ones loses a name, not a change. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text.charCodeAt(at);
+    if (sign === OPEN_LIST || sign === OPEN_MAP) depth += 1;
+    else if (sign === CLOSE_LIST || sign === CLOSE_MAP) depth = Math.max(0, depth - 1);
+    if (depth > DEEPEST_NESTING) return true;
+  }
+  return DASHES.test(text);
+}
+
+const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Where a node stands, as offsets: from its first character to after its last. */
 interface Span {

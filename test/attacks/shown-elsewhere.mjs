@@ -86,7 +86,7 @@ export const TESTS = [
     'T19',
     'no setting can name a command',
     'test/e2e/config.test.ts',
-    'because each is a number, a switch, a choice, or a list of path patterns',
+    'because each is a number or none, a switch, a choice, or a list of patterns or names',
   ],
   [
     'T21',

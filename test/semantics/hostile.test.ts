@@ -75,6 +75,15 @@ describe.each(PATHS)('%s', (path) => {
   });
 });
 
+describe('nesting that no parser should be sent into', () => {
+  it.each(['[', '{', '{a: ', '- ', '? ', '- [', 'a: ['])('%s', async (step) => {
+    const { warning } = await ask('a.yaml', step.repeat(400));
+    expect(warning).toBe('a.yaml is nested too deeply to be examined.');
+    const { warning: none } = await ask('a.yaml', step.repeat(20));
+    expect(none ?? '').not.toContain('nested');
+  });
+});
+
 describe('a file that is cut off anywhere', () => {
   const names = readdirSync('test/fixtures/semantics').filter((name) => name.startsWith('shop'));
 

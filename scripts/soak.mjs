@@ -269,6 +269,7 @@ try {
   git(root, ['fsck', '--strict'], env);
   console.log(`seed ${seed}: nothing lost`);
 } catch (error) {
+  isOver = true;
   console.log(`seed ${seed}: ${error.stack}`);
   process.exitCode = 1;
 } finally {

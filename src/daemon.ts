@@ -130,7 +130,8 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   teardown.add('store', () => storage.store.close());
   teardown.add('journal', () => storage.journal.close());
   const { watcher, ruleWarnings, track } = composeWatcher(materials);
-  teardown.add('watcher', () => watcher.stop());
+  // Whoever deletes the folder must not find it filled again.
+  teardown.add('watcher', () => watcher.stop(isOurs()));
 
   const version = packageVersion();
   const identity = { version, protocol: PROTOCOL, pid: process.pid, root };
@@ -160,7 +161,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   });
 
   // After the socket is closed, when nobody writes any more.
-  teardown.add('derived', () => workspace.putAside());
+  teardown.add('derived', async () => (isOurs() ? workspace.putAside() : undefined));
   const doorstep = {
     limits: { ...defaultLimits(() => settings.config().wire.maxFrameBytes), ...options.limits },
     dispatch: createDispatch(METHODS, (name) => metrics.beginCall(name)),
@@ -235,7 +236,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     log.write('error', 'watching cannot begin', { error: String(error) });
     void stop('watching cannot begin');
   });
-  teardown.add('history', () => workspace.close());
+  teardown.add('history', () => workspace.close(isOurs()));
   workspace.open().catch((error: unknown) => {
     log.write('error', 'the history cannot be opened', { error: String(error) });
   });

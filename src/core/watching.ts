@@ -112,7 +112,8 @@ export interface Watcher {
   /** Resolves when the content of every tracked file is known. */
   start(): Promise<void>;
   /** Saves what is known and closes every handle. Safe to call inside a listener, and twice. */
-  stop(): Promise<void>;
+  /** `isKept`: what is known is put aside for the next one. */
+  stop(isKept?: boolean): Promise<void>;
   /**
    * Resolves when everything that finished on disk before the call is known and was published.
    * `fresh` is false when that could not be established in time.

@@ -118,8 +118,8 @@ class ProjectWatcher implements Watcher {
     return this.#started;
   }
 
-  stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
+  stop(isKept = true): Promise<void> {
+    this.#stopping ??= this.#stop(isKept);
     return this.#stopping;
   }
 
@@ -235,7 +235,7 @@ class ProjectWatcher implements Watcher {
     if (!loaded.isKnown || loaded.isStale) void this.#file.save();
   }
 
-  async #stop(): Promise<void> {
+  async #stop(isKept: boolean): Promise<void> {
     this.#ended.abort();
     this.#upkeep.stop();
     await this.#surveyor.stop();
@@ -243,7 +243,7 @@ class ProjectWatcher implements Watcher {
     this.#barrier.close();
     this.#git.close();
     await this.#engine.close();
-    if (this.#isReady && !this.#root.isLost) await this.#file.close();
+    await this.#file.close(isKept && this.#isReady && !this.#root.isLost);
   }
 
   async #settled(): Promise<boolean> {

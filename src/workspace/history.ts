@@ -311,13 +311,15 @@ export function createHistory(given: WorkspaceDeps) {
     /** Once nobody calls any more. */
     putAside: (): Promise<void> => derived.close(),
 
-    close: async (): Promise<void> => {
+    /** `isKept`: what others read and the next daemon wants is written down once more. */
+    close: async (isKept: boolean): Promise<void> => {
       edits.close();
-      looking.close();
+      if (isKept) looking.close();
       snapshotWatch.close();
       retentionWatch.close();
       retention.close();
-      projection.writeIndex(book);
+      if (isKept) projection.writeIndex(book);
+      else projection.leave();
       await patches.follower.close();
       await blocks.close();
     },

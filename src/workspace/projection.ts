@@ -101,9 +101,14 @@ export class Projection {
     }
   }
 
-  writeIndex(book: DialogBook): void {
+  /** Nothing is written any more unless somebody asks for it. */
+  leave(): void {
     clearTimeout(this.#indexDue);
     this.#indexDue = undefined;
+  }
+
+  writeIndex(book: DialogBook): void {
+    this.leave();
     try {
       this.#deps.index.write(indexOf(book));
     } catch (error) {

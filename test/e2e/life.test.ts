@@ -12,7 +12,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { argumentsOf, isAlive, processesOf, signal } from '../support/processes.js';
+import { argumentsOf, isAlive, processesOf, run, signal } from '../support/processes.js';
 import { projectsPerTest, type DaemonInfo } from '../support/daemon-project.js';
 import { request } from '../support/raw-socket.js';
 import { until } from '../support/until.js';
@@ -362,6 +362,20 @@ describe('damage done to a running daemon', () => {
     const { code, stderr } = await running;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(existsSync(project.path())).toBe(false);
+  });
+
+  it('a project can be deleted while its daemon runs, in one go', async () => {
+    const project = newProject((folder) => {
+      mkdirSync(join(folder, 'root'));
+      return join(folder, 'root');
+    });
+    writeFileSync(join(project.root, 'a.txt'), 'one\n');
+    await project.json(['message', 'Hello']);
+    const { pid } = await project.status();
+    const { code, stderr } = await run(['rm', '-rf', project.root]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    await until('it is gone', () => !isAlive(pid));
+    expect(existsSync(project.root)).toBe(false);
   });
 
   it('a daemon whose state folder was replaced leaves the new one alone', async () => {

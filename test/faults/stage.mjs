@@ -276,7 +276,7 @@ export class Stage {
 
   /** The project lies elsewhere, on a disk that is ours. */
   moveTo(root) {
-    rmSync(this.root, { recursive: true });
+    rmSync(this.root, { recursive: true, maxRetries: 20 });
     this.root = root;
     this.beside.delete('project');
     this.complaints.add('disk space');

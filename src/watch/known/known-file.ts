@@ -98,9 +98,9 @@ export class KnownFile {
     return this.#saving;
   }
 
-  async close(): Promise<void> {
+  async close(isKept: boolean): Promise<void> {
     clearTimeout(this.#timer);
-    await this.save();
+    if (isKept) await this.save();
   }
 
   async #write(): Promise<void> {

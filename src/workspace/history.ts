@@ -318,8 +318,7 @@ export function createHistory(given: WorkspaceDeps) {
       snapshotWatch.close();
       retentionWatch.close();
       retention.close();
-      if (isKept) projection.writeIndex(book);
-      else projection.leave();
+      projection.close(book, isKept);
       await patches.follower.close();
       await blocks.close();
     },

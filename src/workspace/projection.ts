@@ -101,14 +101,14 @@ export class Projection {
     }
   }
 
-  /** Nothing is written any more unless somebody asks for it. */
-  leave(): void {
+  close(book: DialogBook, isKept: boolean): void {
     clearTimeout(this.#indexDue);
-    this.#indexDue = undefined;
+    if (isKept) this.writeIndex(book);
   }
 
   writeIndex(book: DialogBook): void {
-    this.leave();
+    clearTimeout(this.#indexDue);
+    this.#indexDue = undefined;
     try {
       this.#deps.index.write(indexOf(book));
     } catch (error) {

@@ -10,8 +10,8 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // A server of it would outlive the tests, where it is installed for the bench.
   watchman: false,
-  // On two cores: tests wait for daemons and disks half of their time.
-  maxWorkers: 3,
+  // Two cores: the daemon under test needs one of them. Three took as long.
+  maxWorkers: 2,
   testTimeout: 60_000,
   // A test that leaks a handle must not hang the whole run.
   forceExit: true,

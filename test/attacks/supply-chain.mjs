@@ -52,12 +52,10 @@ export const CASES = [
           .map(({ path }) => path),
         [],
       );
-      const elsewhere = packages.filter(
-        ({ resolved = 'https://registry.npmjs.org/' }) =>
-          !resolved.startsWith('https://registry.npmjs.org/'),
-      );
+      // An address in the lockfile would be fetched whatever registry somebody has chosen.
+      const addressed = packages.filter(({ resolved }) => resolved !== undefined);
       assert.deepEqual(
-        elsewhere.map(({ path }) => path),
+        addressed.map(({ path }) => path),
         [],
       );
       assert.deepEqual(

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CliCommand, CliManifest } from '../core/cli-manifest.js';
 import { SmithyError } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
+import { isSource, packageFile } from '../core/package-file.js';
 import { readParams, type GlobalFlags } from './args.js';
 import { callDaemon } from './daemon-call.js';
 import { LOCAL_COMMANDS } from './local.js';
@@ -53,9 +54,10 @@ function exitCodeOf({ method }: CliCommand, answer: Record<string, unknown>): nu
 }
 
 async function readManifest(): Promise<CliManifest> {
-  const file = new URL('./manifest.json', import.meta.url);
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as CliManifest;
-  // Run from the sources, where nothing was built: made from the table on the spot.
+  if (!isSource) {
+    const text = readFileSync(packageFile('dist/cli/manifest.json'), 'utf8');
+    return JSON.parse(text) as CliManifest;
+  }
   const [{ toCliManifest }, { METHODS }, { packageVersion }] = await Promise.all([
     import('../api/manifest.js'),
     import('../api/table.js'),

@@ -4,6 +4,7 @@ import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { safeEnvironment, type Environment } from '../core/environment.js';
 import type { WireError } from '../core/errors.js';
+import { packageFile } from '../core/package-file.js';
 
 /** What a starting daemon tells the one who started it, as one line on descriptor 3. */
 type Report = { readonly ready: true } | { readonly error: WireError };
@@ -25,7 +26,7 @@ export async function spawnDaemon(
   { root, force, rebind }: SpawnOptions,
   from: Environment,
 ): Promise<Report | undefined> {
-  const entry = fileURLToPath(new URL('../cli/main.js', import.meta.url));
+  const entry = fileURLToPath(packageFile('dist/cli/main.js'));
   const flags = [
     'start',
     '--foreground',

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { packageFile } from '../core/package-file.js';
 import type { Step } from '../core/restore-plan.js';
 import type { ContentSource, Outcome } from '../core/tree-writer.js';
 import type { Performer } from './performer.js';
@@ -78,7 +79,7 @@ interface Thread {
 
 function startThread({ root, identity, mostHeld }: ThreadData): Thread {
   const workerData: ThreadData = { root, identity, mostHeld };
-  const worker = new Worker(new URL('./write-worker.js', import.meta.url), { workerData });
+  const worker = new Worker(packageFile('dist/files/write-worker.js'), { workerData });
   const waiting = new Map<number, (reply: WriteReply | undefined) => void>();
   let lastId = 0;
   let isGone = false;

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Hash } from '../core/model.js';
+import { packageFile } from '../core/package-file.js';
 import { joined, type DeflateReply, type DeflateRequest } from './deflate-wire.js';
 
 /** No content is at fault: whoever asked can do it without them. */
@@ -36,7 +37,7 @@ export function startDeflateThreads(): DeflateThreads {
     waiting.clear();
   };
   const workers = Array.from({ length: THREADS }, () => {
-    const worker = new Worker(new URL('./deflate-worker.js', import.meta.url));
+    const worker = new Worker(packageFile('dist/git/deflate-worker.js'));
     worker.on('message', (reply: DeflateReply) => {
       waiting.get(reply.id)?.resolve(reply);
       waiting.delete(reply.id);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { packageFile } from '../core/package-file.js';
 
-/** The package's own version; `package.json` lies two folders above both src/host and dist/host. */
+/** The package's own version. */
 export function packageVersion(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const manifest = readFileSync(packageFile('package.json'), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
 }

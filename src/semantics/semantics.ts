@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { packageFile } from '../core/package-file.js';
 import type { Log } from '../core/ports.js';
 import { languageOf, linesOnly, type Enrichment, type Semantics } from '../core/semantics.js';
 import type { Question } from './examine.js';
@@ -60,7 +61,7 @@ class SemanticsThread {
 
   constructor({ log, worker, answerMs = ANSWER_MS, idleMs = IDLE_MS }: SemanticsOptions) {
     this.#log = log;
-    this.#script = worker ?? new URL('./worker.js', import.meta.url);
+    this.#script = worker ?? packageFile('dist/semantics/worker.js');
     this.#answerMs = answerMs;
     this.#idleMs = idleMs;
   }

@@ -150,8 +150,7 @@ describe('a thread that fails', () => {
   });
 
   it('is lines for a language whose grammar is not installed, and only for it', async () => {
-    cpSync('dist/core', join(folder, 'dist/core'), { recursive: true });
-    cpSync('dist/semantics', join(folder, 'dist/semantics'), { recursive: true });
+    cpSync('dist', join(folder, 'dist'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     mkdirSync(join(folder, 'node_modules'));
     for (const name of ['web-tree-sitter', 'yaml', 'tree-sitter-javascript', 'zod']) {

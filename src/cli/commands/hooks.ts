@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { processEnvironment } from '../../config.js';
 import { safeEnvironment } from '../../core/environment.js';
 import { SmithyError } from '../../core/errors.js';
+import { packageFile } from '../../core/package-file.js';
 import { findGit } from '../../host/git-program.js';
 import {
   hookReports,
@@ -51,10 +52,10 @@ function repositoryOf({ root }: GlobalFlags): Promise<Repository> {
 
 /** With the places of Node and of what it runs: hooks see a PATH that is anybody's guess. */
 function hookScript(): string {
-  const text = readFileSync(new URL('../../../hooks/hook.sh', import.meta.url), 'latin1');
+  const text = readFileSync(packageFile('hooks/hook.sh'), 'latin1');
   return text
     .replace("'@NODE@'", () => quoted(process.execPath))
-    .replace("'@ENTRY@'", () => quoted(fileURLToPath(new URL('../git-hook.js', import.meta.url))));
+    .replace("'@ENTRY@'", () => quoted(fileURLToPath(packageFile('dist/cli/git-hook.js'))));
 }
 
 /** For the shell, as the bytes it is in a file name. */

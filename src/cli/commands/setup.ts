@@ -15,14 +15,15 @@ import {
 } from '../../core/added-settings.js';
 import { SmithyError } from '../../core/errors.js';
 import { didYouMean, nearest } from '../../core/nearest.js';
+import { packageFile } from '../../core/package-file.js';
 import { findRoot } from '../../host/find-root.js';
 import { putText, SetupRecord, textIfThere, type Changed } from '../../host/setup-record.js';
 import type { GlobalFlags } from '../args.js';
 import { SETUPS, type SetupFile } from '../setups.js';
 import { paint, printable, printableJson } from '../text.js';
 
-const TEMPLATES = new URL('../../../templates/', import.meta.url);
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+const TEMPLATES = packageFile('templates/');
+const MAIN = fileURLToPath(packageFile('dist/cli/main.js'));
 const FLAGS = ['--yes', '--undo'];
 /** A daemon that hangs keeps nobody from setting up. */
 const RECORD_MS = 3_000;

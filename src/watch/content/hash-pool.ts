@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { packageFile } from '../../core/package-file.js';
 import type { Log } from '../../core/ports.js';
 import type { Reading } from './content.js';
 import { decodeReading, type HashReply } from './hash-wire.js';
@@ -73,7 +74,7 @@ export class HashPool {
 
   #start(): Thread | undefined {
     try {
-      const worker = new Worker(new URL('./hash-worker.js', import.meta.url), {
+      const worker = new Worker(packageFile('dist/watch/content/hash-worker.js'), {
         resourceLimits: { maxYoungGenerationSizeMb: 4 },
       });
       const thread = { worker, batches: new Map<number, Batch>() };

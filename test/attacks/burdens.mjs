@@ -106,6 +106,7 @@ export const CASES = [
   {
     id: 'T18',
     what: 'a FIFO that git itself would wait for: included by the settings of the repository',
+    slow: true,
     needs: () =>
       spawnSync('mkfifo', ['--version']).status === 0 ? undefined : 'there is no mkfifo',
     async run(stage) {

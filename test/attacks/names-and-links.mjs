@@ -104,6 +104,7 @@ export const CASES = [
   {
     id: 'T11',
     what: 'a folder swapped for a link by another process while restores write below it',
+    slow: true,
     needs: () => (process.platform === 'linux' ? undefined : 'needs descriptor links'),
     async run(stage, { seconds }) {
       const files = (round) =>

@@ -109,6 +109,7 @@ export const CASES = [
   {
     id: 'T5',
     what: 'a bare repository hidden in a folder, and the root pointed at it',
+    slow: true,
     async run(stage) {
       const bare = stage.at('docs/hidden');
       cpSync(stage.at('.git'), bare, { recursive: true });
@@ -193,6 +194,7 @@ export const CASES = [
   {
     id: 'T20',
     what: 'attributes of large files whose filter would fetch from a server named in the tree',
+    slow: true,
     needs: () => (canTrace() ? undefined : 'strace may not look into processes here'),
     async run(stage) {
       await stage.start();

@@ -240,6 +240,7 @@ export const CASES = [
   {
     id: 'T30',
     what: 'a real browser at a name that was rebound to this machine, with the port of the daemon',
+    slow: true,
     needs: needsBrowser,
     run: (stage) => letPageTry(stage, { from: ({ port }) => `http://evil.example:${port}/` }),
   },
@@ -252,6 +253,7 @@ export const CASES = [
   {
     id: 'T32',
     what: 'a real page on a neighbouring port while the user is let in with the same browser: events, frames, scripts, cookies',
+    slow: true,
     needs: needsBrowser,
     run: (stage) =>
       letPageTry(stage, { from: ({ own }) => `http://127.0.0.1:${own}/`, visitor: true }),

@@ -27,7 +27,7 @@ const SOMEBODY = {
 describe('a daemon that is killed', () => {
   // Hundreds take `node scripts/kill-sweep.mjs 300`; the seed repeats the calls, not the moments.
   it('60: at any step loses nothing it acknowledged, leaves nothing half done and says so', async () => {
-    const kills = 10;
+    const kills = 6;
     const report = await killSweep({
       root: newProject().root,
       seed: 20_260,

@@ -29,7 +29,8 @@ describe('a project folder', () => {
   });
 
   it('that is removed is lost; only what went before it may be called deleted', async () => {
-    rmSync(here.root, { recursive: true });
+    // Like `rm -rf` again, when a thread of ours was just putting a file there.
+    rmSync(here.root, { recursive: true, maxRetries: 5 });
     expect(await watched.watcher.settle()).toEqual({ fresh: false });
     expect(lost()).toBe(true);
     await watched.watcher.rescan();

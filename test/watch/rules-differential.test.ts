@@ -4,7 +4,7 @@ import { projectCase, randomCase, seeded, type IgnoreCase } from '../support/ign
 import { PROJECT_IGNORES } from '../support/project-ignores.js';
 
 /** `SWEEP=200000` compares that many pairs; `SEED` starts elsewhere. */
-const PAIRS = Number(process.env['SWEEP'] ?? 20_000);
+const PAIRS = Number(process.env['SWEEP'] ?? 8_000);
 const SEED = Number(process.env['SEED'] ?? 1);
 const PATHS_PER_CASE = 45;
 

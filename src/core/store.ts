@@ -25,6 +25,8 @@ export interface NewBlob {
   readonly content: () => Content | Promise<Content>;
   /** For the check against the limit; 0 when not given. */
   readonly size?: number;
+  /** Where a thread may look for it by itself; what it finds there counts by its hash alone. */
+  readonly place?: string;
 }
 
 export type FileChange =

@@ -74,6 +74,8 @@ export interface TreeWriter {
    * `work` runs; whether it changed meanwhile is for the reader to find, by its hash.
    */
   reading<T>(work: (read: ReadContent) => Promise<T>): Promise<T>;
+  /** Where a path is, for somebody who knows by its hash what must be there. */
+  placeOf(path: Path): string;
   /**
    * Removes what a killed `apply` of these paths left beside them; answers what it removed.
    * Not while an `apply` runs.

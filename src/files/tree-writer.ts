@@ -1,4 +1,5 @@
 import { readdirSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import type { Path } from '../core/model.js';
 import type { Step } from '../core/restore-plan.js';
@@ -84,6 +85,7 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
     readFile: (path) => inTree((tree) => readFile(tree, path)),
     kindAt: (path) => inTree((tree) => Promise.resolve(kindAt(tree, path))),
     reading: (work) => inTree((tree) => work((path) => readContent(tree, path))),
+    placeOf: (path) => join(root, path),
     sweep: (paths) => inTree((tree) => sweep(tree, paths)),
   };
 }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Hash } from '../core/model.js';
 import { packageFile } from '../core/package-file.js';
-import { joined, type DeflateReply, type DeflateRequest } from './deflate-wire.js';
+import { joined, type DeflateReply, type DeflateRequest, type Places } from './deflate-wire.js';
 
 /** No content is at fault: whoever asked can do it without them. */
 export class ThreadsGone extends Error {
@@ -14,6 +14,8 @@ export interface DeflateThreads {
   readonly atOnce: number;
   /** @throws ThreadsGone */
   deflate(contents: readonly Uint8Array[], hashes: readonly Hash[]): Promise<DeflateReply>;
+  /** The same with files that the thread reads. @throws ThreadsGone */
+  readAndDeflate(files: Places, hashes: readonly Hash[]): Promise<DeflateReply>;
   end(): void;
 }
 
@@ -47,16 +49,22 @@ export function startDeflateThreads(): DeflateThreads {
     worker.unref();
     return worker;
   });
+
+  function ask(request: DeflateRequest, handedOver: readonly ArrayBuffer[]): Promise<DeflateReply> {
+    if (failure !== undefined) return Promise.reject(failure);
+    return new Promise((resolve, reject) => {
+      waiting.set(request.id, { resolve, reject });
+      workers[request.id % THREADS]?.postMessage(request, handedOver);
+    });
+  }
+
   return {
     atOnce: THREADS * IN_FLIGHT,
     deflate(contents, hashes) {
-      if (failure !== undefined) return Promise.reject(failure);
-      const request: DeflateRequest = { id: ++lastId, hashes, ...joined(contents) };
-      return new Promise((resolve, reject) => {
-        waiting.set(request.id, { resolve, reject });
-        workers[request.id % THREADS]?.postMessage(request, [request.bytes.buffer]);
-      });
+      const pieces = joined(contents);
+      return ask({ id: ++lastId, hashes, ...pieces }, [pieces.bytes.buffer]);
     },
+    readAndDeflate: (files, hashes) => ask({ id: ++lastId, hashes, ...files }, []),
     end() {
       for (const worker of workers) void worker.terminate();
     },

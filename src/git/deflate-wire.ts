@@ -6,16 +6,22 @@ export interface Pieces {
   readonly lengths: readonly number[];
 }
 
-export interface DeflateRequest extends Pieces {
+/** Files that the thread reads by itself. */
+export interface Places {
+  readonly places: readonly string[];
+  readonly sizes: readonly number[];
+}
+
+export type DeflateRequest = (Pieces | Places) & {
   readonly id: number;
   readonly hashes: readonly Hash[];
-}
+};
 
 /** Entries of a pack, in the order of the request. */
 export interface DeflateReply extends Pieces {
   readonly id: number;
   readonly crcs: readonly number[];
-  /** Places in the request whose content is not what its name says; there is no entry for them. */
+  /** Numbers in the request whose content is not what its name says; there is no entry for them. */
   readonly wrong: readonly number[];
 }
 

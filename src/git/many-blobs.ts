@@ -29,9 +29,9 @@ const LARGEST = 1024 * 1024;
 const LARGEST_PACK = 1024 * 1024 * 1024;
 
 /**
- * Many contents at once, packed by several threads while this one reads the next. Git's child would
- * check and deflate them one after the other: on two processors 100,000 files took it 11 s, with
- * the reader waiting for it. What is not in a pack afterwards is for that child all the same.
+ * Many contents at once, read and packed by several threads. Git's child would check and deflate them
+ * one after the other: on two processors 100,000 files took it 11 s, with the reader waiting for it.
+ * What is not in a pack afterwards is for that child all the same.
  */
 export function createManyBlobs({ folder, isKnown, admit, acknowledge }: ManyBlobsDeps) {
   let packs = 0;
@@ -103,6 +103,10 @@ interface Filling {
   readonly onProgress: OnProgress | undefined;
 }
 
+interface PlacedBlob extends NamedBlob {
+  readonly place: string;
+}
+
 interface Loaded {
   readonly blob: NamedBlob;
   readonly content: Uint8Array;
@@ -118,43 +122,74 @@ async function fill(pack: LargePack, filling: Filling): Promise<Filled> {
     error ??= reason instanceof Error ? reason : new Error(String(reason));
   };
 
-  async function nextBatch(): Promise<Loaded[]> {
-    const batch: Loaded[] = [];
-    let bytes = 0;
-    while (batch.length < BATCH_BLOBS && bytes < BATCH_BYTES) {
+  function nextBatch(): NamedBlob[] {
+    const batch: NamedBlob[] = [];
+    for (let bytes = 0; batch.length < BATCH_BLOBS && bytes < BATCH_BYTES; read += 1) {
       const blob = blobs[from + read];
       if (blob === undefined) break;
       onProgress?.(from + read, blobs.length);
-      read += 1;
-      const content = (blob.size ?? 0) > LARGEST ? undefined : await blob.content();
-      if (content === undefined || 'chunks' in content) continue;
-      batch.push({ blob, content });
-      bytes += content.byteLength;
+      const { size = 0 } = blob;
+      if (size > LARGEST) continue;
+      batch.push(blob);
+      bytes += size;
     }
     return batch;
   }
 
-  async function work(batch: readonly Loaded[]): Promise<void> {
-    const hashes = batch.map(({ blob }) => blob.hash);
-    const contents = batch.map(({ content }) => content);
-    const reply = await threads.deflate(contents, hashes);
-    add(pack, hashes, reply);
-    const isWrong = new Set(reply.wrong);
-    for (const [place, hash] of hashes.entries()) if (!isWrong.has(place)) packed.push(hash);
-    const wrong = batch.find((_, place) => isWrong.has(place))?.blob;
+  /** Most are where they are said to be; the others are for the hands that know the way. */
+  async function work(batch: readonly NamedBlob[]): Promise<void> {
+    const placed = batch.filter(isPlaced);
+    const elsewhere = batch.filter((blob) => !isPlaced(blob));
+    const missed = placed.length === 0 ? [] : await readByThread(placed);
+    const loaded = await load([...elsewhere, ...missed]);
+    if (loaded.length === 0) return;
+    const reply = await threads.deflate(
+      loaded.map(({ content }) => content),
+      loaded.map(({ blob }) => blob.hash),
+    );
+    const loadedBlobs = loaded.map(({ blob }) => blob);
+    const [wrong] = take(loadedBlobs, reply);
     if (wrong !== undefined) error ??= stale(wrong.path, wrong.hash);
   }
 
+  async function readByThread(placed: readonly PlacedBlob[]): Promise<NamedBlob[]> {
+    const places = placed.map(({ place }) => place);
+    const sizes = placed.map(({ size = 0 }) => size);
+    const hashes = placed.map(({ hash }) => hash);
+    return take(placed, await threads.readAndDeflate({ places, sizes }, hashes));
+  }
+
+  /** Answers those that are not what their names say. */
+  function take(batch: readonly NamedBlob[], reply: DeflateReply): NamedBlob[] {
+    const isWrong = new Set(reply.wrong);
+    const hashes = batch.map(({ hash }) => hash);
+    add(pack, hashes, reply);
+    for (const [at, hash] of hashes.entries()) if (!isWrong.has(at)) packed.push(hash);
+    return batch.filter((_, at) => isWrong.has(at));
+  }
+
   while (from + read < blobs.length && error === undefined && pack.bytes() < LARGEST_PACK) {
-    const batch = await nextBatch().catch(failed);
-    if (batch === undefined || batch.length === 0) continue;
-    const working = work(batch).catch(failed);
+    const working = work(nextBatch()).catch(failed);
     under.add(working);
     void working.finally(() => under.delete(working));
     while (under.size >= threads.atOnce) await Promise.race(under);
   }
   await Promise.all(under);
   return { read, packed, error };
+}
+
+function isPlaced(blob: NamedBlob): blob is PlacedBlob {
+  return blob.place !== undefined;
+}
+
+/** Without what turned out to be large: nobody holds that. */
+async function load(blobs: readonly NamedBlob[]): Promise<Loaded[]> {
+  const loaded: Loaded[] = [];
+  for (const blob of blobs) {
+    const content = await blob.content();
+    if (!('chunks' in content)) loaded.push({ blob, content });
+  }
+  return loaded;
 }
 
 function add(pack: LargePack, hashes: readonly Hash[], reply: DeflateReply): void {

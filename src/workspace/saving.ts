@@ -12,7 +12,7 @@ import { reportProgress, type ProgressDeps } from './progress.js';
 export interface SavingDeps extends ProgressDeps {
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
-  readonly files: Pick<TreeWriter, 'reading'>;
+  readonly files: Pick<TreeWriter, 'reading' | 'placeOf'>;
   /** Blobs that need not be read: they were copied from the user's own objects. */
   readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
 }
@@ -139,13 +139,14 @@ export class Saving {
       return { commit: place.tip, changed, isNew: false, skipped, changes: [] };
     }
     const have = await this.#seeded(changes, place.tip === null);
+    const placeOf = (path: Path) => files.placeOf(path);
     const commit = await files.reading((read) =>
       store.commit({
         dialog: place.isAside === true ? KEPT : place.dialog,
         branch: place.branch,
         ...placed(place),
         base: place.tip,
-        changes: changes.map((change) => toFileChange(change, have, read)),
+        changes: changes.map((change) => toFileChange(change, have, { read, placeOf })),
         emptyFolders: folders,
         message: request.message,
         trailers: {
@@ -200,12 +201,13 @@ interface Attempt extends SaveRequest {
 function toFileChange(
   { path, after }: PendingChange,
   have: ReadonlySet<Hash>,
-  read: ReadContent,
+  { read, placeOf }: { readonly read: ReadContent; readonly placeOf: (path: Path) => string },
 ): FileChange {
   if (after === null) return { path, deleted: true };
   const { mode, hash, size } = after;
   if (have.has(hash)) return { path, mode, hash };
-  return { path, mode, hash, size, content: () => contentOf(path, read) };
+  const place = mode === '120000' ? {} : { place: placeOf(path) };
+  return { path, mode, hash, size, content: () => contentOf(path, read), ...place };
 }
 
 async function contentOf(path: Path, read: ReadContent): Promise<Content> {

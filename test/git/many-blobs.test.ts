@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { CommitId, Path } from '../../src/core/model.js';
@@ -98,6 +99,34 @@ describe('very many contents in one commit', () => {
     expect(unfinished(state)).toEqual([]);
     const next: CommitId = await store.commit(onTop(null, [file('a', '1')]));
     expect(next).toMatch(/^[0-9a-f]{40}$/u);
+  });
+
+  it('are read where they are said to be, and by their owner where something else is there', async () => {
+    const { store, checkpoints, state } = await open();
+    const folder = temporaryFolder();
+    const asked = new Set<number>();
+    const changes = Array.from({ length: MANY }, (_, number) => {
+      const place = join(folder, `f${number}`);
+      const content = () => (asked.add(number), Buffer.from(textOf(number)));
+      return { ...file(`f${number}`, textOf(number)), content, place };
+    });
+    const OTHERS = new Map<number, (place: string) => void>([
+      [3, (place) => writeFileSync(place, 'other')],
+      [4, (place) => writeFileSync(place, `${textOf(4)}and more`)],
+      [5, () => undefined],
+      [6, (place) => mkdirSync(place)],
+      [7, (place) => symlinkSync(join(folder, 'f8'), place)],
+      [9, (place) => execFileSync('mkfifo', [place])],
+    ]);
+    for (let number = 0; number < MANY; number++) {
+      const place = join(folder, `f${number}`);
+      (OTHERS.get(number) ?? (() => writeFileSync(place, textOf(number))))(place);
+    }
+    await store.commit(onTop(null, changes));
+    expect(asked).toEqual(new Set(OTHERS.keys()));
+    const tree = git(checkpoints, 'ls-tree', '-r', 'session_1').trim();
+    expect(tree.split('\n').sort()).toEqual(expected(changes).split('\n').sort());
+    expect(unfinished(state)).toEqual([]);
   });
 
   it('are found by another process right after the answer', async () => {

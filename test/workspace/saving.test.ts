@@ -58,6 +58,7 @@ function setUp() {
   const files = {
     reading: <T>(work: (read: () => Promise<null>) => Promise<T>) =>
       work(() => Promise.resolve(null)),
+    placeOf: (path: string) => path,
   } as unknown as TreeWriter;
   const saving = new Saving({
     store,

@@ -56,6 +56,8 @@ export function project(): Project {
         log: silent,
         rules: projectRules(root),
         ...options,
+        // On a busy machine two seconds pass without any event being lost.
+        timing: { cookieMs: 15_000, ...options.timing },
       });
       started.push(watcher);
       const watched = observe(watcher);

@@ -19,7 +19,7 @@ import type { EventStream } from './event-stream.js';
 import { redactionWarnings, type Cleaned, type Redaction } from './redaction.js';
 import type { Queue } from '../core/queue.js';
 import { readCounts } from '../core/counts.js';
-import { skippedFiles, type Saved, type SaveRequest, type Saving } from './saving.js';
+import { sightOf, type Saved, type SaveRequest, type Saving } from './saving.js';
 import { settled } from './settled.js';
 
 export interface CheckpointDeps {
@@ -188,12 +188,12 @@ export class Checkpoints {
       adopted.done();
       return saved;
     }
-    const { commit, changed, skipped } = saved;
+    const { commit, changed } = saved;
     const session = activeSession(dialog).name;
     const line = {
       session,
       changed,
-      skipped: skippedFiles(skipped),
+      ...sightOf(saved),
       message: request.message,
       ...request.note,
     };

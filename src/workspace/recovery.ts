@@ -9,6 +9,7 @@ import type { CommitId, Hash } from '../core/model.js';
 import type { Log } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { DialogBook } from './dialog-book.js';
+import type { Goals } from './goals.js';
 import type { Restores } from './restores.js';
 import type { Rewinds } from './rewinds.js';
 import type { Sessions } from './sessions.js';
@@ -16,6 +17,7 @@ import type { Sessions } from './sessions.js';
 export interface RecoveryDeps {
   readonly book: DialogBook;
   readonly store: CheckpointStore;
+  readonly goals: Pick<Goals, 'drop'>;
   readonly restores: Restores;
   readonly sessions: Sessions;
   readonly rewinds: Rewinds;
@@ -29,7 +31,7 @@ export interface RecoveryDeps {
  * was told of: its commits are adopted, never dropped. What was under way is finished.
  */
 export async function recover(deps: RecoveryDeps): Promise<void> {
-  const { book, restores, sessions, rewinds, log, tell } = deps;
+  const { book, goals, restores, sessions, rewinds, log, tell } = deps;
   // Before anything is given back: what a lost branch reached must be reachable again by then.
   for (const dialog of book.list()) await bringForward(deps, dialog);
   await removeStrays(deps);
@@ -39,7 +41,7 @@ export async function recover(deps: RecoveryDeps): Promise<void> {
     await dropUnusedSession(deps, book.get(id));
   }
   const left = await restores.recover();
-  for (const { id } of book.list()) await restores.dropWanted(id);
+  for (const { id } of book.list()) await goals.drop(id);
   if (left === undefined) return;
   const dialog = book.list().find(({ id }) => id === left.dialog);
   if (left.what === 'reset' && dialog !== undefined && !left.isRecorded) {

@@ -1,6 +1,6 @@
 import { walked, type DialogState, type Trail } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
-import type { CommitId, DialogId, Path } from '../core/model.js';
+import type { CommitId, Path } from '../core/model.js';
 import { isChosen, planRestore } from '../core/restore-plan.js';
 import { toPath } from '../core/paths.js';
 import type { Clock, SmallFile } from '../core/ports.js';
@@ -11,7 +11,7 @@ import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
-import { GOAL, type Goals } from './goals.js';
+import { WANTED, type Goals } from './goals.js';
 import type { HunkChoice } from './hunk-returns.js';
 import type { Meter } from './metrics.js';
 import type { OwnDeps } from './own-changes.js';
@@ -62,7 +62,6 @@ export interface RestoreRequest {
 }
 
 const MOST_ROUNDS = 5;
-const WANTED = 'wanted';
 
 /** Taking the project to another state, and back. */
 export class Restores {
@@ -88,7 +87,7 @@ export class Restores {
         part === undefined
           ? await this.#dryRun(dialog, target)
           : await this.#bringPart(dialog, { ...target, part }, request.dryRun === true);
-      if (goal.label !== undefined) await this.dropWanted(dialog.id);
+      if (goal.label !== undefined) await goals.drop(dialog.id);
       return answer;
     });
   }
@@ -234,7 +233,7 @@ export class Restores {
     const trailAfter = (commit: CommitId): Trail => target.trail ?? walked(now.trail, commit);
     const changes = await restoredLines(accounts, moved.changes, {
       voice: dialogVoice(now, clock),
-      asOf: target.asOf ?? book.madeAt(dialog.id, target.commit),
+      asOf: this.#asOf(dialog, target),
     });
     const saved = await checkpoints.save(
       now,
@@ -251,7 +250,7 @@ export class Restores {
       }),
     );
     this.done();
-    if (target.label !== undefined) await this.dropWanted(dialog.id);
+    if (target.label !== undefined) await this.#deps.goals.drop(dialog.id);
     return {
       restored_to: restoredTo,
       new_checkpoint: saved.commit,
@@ -321,19 +320,15 @@ export class Restores {
     };
   }
 
-  /** The branch of a target that is no checkpoint, when nothing leads there any more. */
-  async dropWanted(dialog: DialogId): Promise<void> {
-    const { store } = this.#deps;
-    const branches = await store.branches(dialog);
-    const updates = [WANTED, GOAL].flatMap((name) => {
-      const expected = branches.get(name);
-      return expected === undefined ? [] : [{ name, to: null, expected }];
-    });
-    if (updates.length > 0) await store.setBranches(dialog, updates);
+  #move(dialog: DialogState, target: Target) {
+    const { commit: to, paths } = target;
+    const asOf = this.#asOf(dialog, target);
+    return { from: dialog.tip, to, asOf, ...(paths === undefined ? {} : { paths }) };
   }
 
-  #move(dialog: DialogState, { commit, paths }: Target) {
-    return { from: dialog.tip, to: commit, ...(paths === undefined ? {} : { paths }) };
+  /** Undefined for one that was made only to be gone to. */
+  #asOf(dialog: DialogState, { commit, asOf }: Target): number | undefined {
+    return asOf ?? this.#deps.book.madeAt(dialog.id, commit);
   }
 }
 

@@ -26,7 +26,7 @@ export function createLookout(
   /** The text of the checkpoint's own ignore file in a folder; the root is ''. */
   ignoreFileOf: (folder: string) => string | undefined,
 ): (path: Path, kind: EntryKind) => Unseen | undefined {
-  const unread = new Set(skipped);
+  const isSkipped = createSkips(skipped);
   const rootIgnore = ignoreFileOf('');
   const root = createRules({ ...rules, ...(rootIgnore === undefined ? {} : { rootIgnore }) });
   const known = new Map<string, FolderRules | undefined>([['', root]]);
@@ -47,12 +47,17 @@ export function createLookout(
   }
 
   return (path, kind) => {
-    if (unread.size > 0 && [path, ...foldersAbove(path)].some((one) => unread.has(one))) {
-      return 'not_in_checkpoint';
-    }
+    if (isSkipped(path)) return 'not_in_checkpoint';
     const isTracked = rulesIn(parentOf(path))?.decide(nameOf(path), kind).tracked;
     return isTracked === true ? undefined : 'ignored_at_checkpoint';
   };
+}
+
+/** A folder that could not be read is skipped with everything below it. */
+export function createSkips(skipped: Sight['skipped']): (path: Path) => boolean {
+  if (skipped.length === 0) return () => false;
+  const all = new Set(skipped);
+  return (path) => all.has(path) || foldersAbove(path).some((folder) => all.has(folder));
 }
 
 function parentOf(path: string): string {

@@ -19,7 +19,7 @@ import type { EventStream } from './event-stream.js';
 import { redactionWarnings, type Cleaned, type Redaction } from './redaction.js';
 import type { Queue } from '../core/queue.js';
 import { readCounts } from '../core/counts.js';
-import { sightOf, type Saved, type SaveRequest, type Saving } from './saving.js';
+import { MOST_NAMED, sightOf, type Saved, type SaveRequest, type Saving } from './saving.js';
 import { settled } from './settled.js';
 
 export interface CheckpointDeps {
@@ -136,7 +136,7 @@ export class Checkpoints {
         message: text,
         session,
         changed: saved.changed,
-        skipped: [...saved.skipped],
+        skipped: saved.skipped.slice(0, MOST_NAMED),
         duration_ms: Math.round((this.#deps.clock.monotonic() - begun) * 100) / 100,
         ...told(note),
       };

@@ -33,6 +33,7 @@ export interface Saved {
   readonly changed: Counts;
   /** False: the tip was what is on disk already. */
   readonly isNew: boolean;
+  /** All of them: absence of these proves nothing. */
   readonly skipped: readonly SkippedEntry[];
   /** By which it was decided what is in it. */
   readonly rules: OuterRules | undefined;
@@ -49,7 +50,8 @@ interface OpenDialog {
 const MOST_ATTEMPTS = 3;
 /** Beyond this many they are left out, and named: they are in the text of every commit. */
 const MOST_EMPTY_FOLDERS = 10_000;
-const MOST_NAMED = 1_000;
+/** In one answer. */
+export const MOST_NAMED = 1_000;
 
 /** Puts the known state into commits. Knows for each open dialog what differs from its tip. */
 export class Saving {
@@ -135,7 +137,7 @@ export class Saving {
     const unstable = [...request.without.keys()].map((path): SkippedEntry => {
       return { path, reason: 'unstable' };
     });
-    const noticed = watcher.skipped().filter(({ path }) => !request.without.has(path));
+    const noticed = watcher.skipped(Infinity).filter(({ path }) => !request.without.has(path));
     const skipped = [...noticed, ...unstable, ...tooMany];
     const changed = countChanges(changes);
     const isSame = changes.length === 0 && emptyFolders === open.emptyFolders;

@@ -1,11 +1,18 @@
-import { writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { projectsPerTest } from '../support/daemon-project.js';
+import { CLI, projectsPerTest } from '../support/daemon-project.js';
 import { editing } from '../support/edits.js';
-import { git, sharedWork, Work } from '../support/work.js';
+import { run } from '../support/processes.js';
+import { git, sharedWork, Work, type Opened } from '../support/work.js';
 
 const newProject = projectsPerTest();
+/** Root reads everything unless it gives that right away. */
+const AS_OTHERS =
+  process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
+const [program = process.execPath, ...rest] = [...AS_OTHERS, process.execPath];
+const asOthers = spawnSync(program, [...rest, '-e', '0']).status === 0 ? it : it.skip;
 
 describe('a file that the checkpoint could not see', () => {
   const shared = sharedWork();
@@ -60,6 +67,41 @@ describe('a file that the checkpoint could not see', () => {
     expect(deleted).toEqual(['new/file']);
     expect(Object.keys(work.disk()).sort()).toEqual(['.hidden/own', 'a', 'build/own']);
   });
+
+  it('is not deleted because it was too large then, however many were', async () => {
+    const work = shared();
+    await work.call('update_config', { maxFileBytes: 100 });
+    try {
+      const large = Array.from({ length: 1_100 }, (_, at) => [`large/${at}`, 'x'.repeat(101)]);
+      await work.fresh(Object.fromEntries(large) as Record<string, string>);
+      const { commit_id: checkpoint, skipped } = await work.save('without them');
+      expect(skipped).toHaveLength(1_000);
+      await work.call('approve');
+      await work.call('update_config', { maxFileBytes: 1_000 });
+      await work.save('with them');
+      expect((await work.restore(checkpoint)).deleted).toEqual([]);
+      expect(await work.call('reset')).toMatchObject({ deleted: [] });
+      expect(Object.keys(work.disk())).toHaveLength(1_100);
+    } finally {
+      await work.call('update_config', { maxFileBytes: 52_428_800 });
+    }
+  });
+
+  asOthers('is not deleted because its folder could not be read then', async () => {
+    const project = newProject();
+    await run([...AS_OTHERS, process.execPath, CLI, '--root', project.root, 'start']);
+    const work = new Work(project, await project.socket());
+    work.put({ 'data/deep/own': 'mine' });
+    chmodSync(work.at('data'), 0);
+    const { initial_checkpoint: initial } = await work.call<Opened>('create_dialog', {});
+    chmodSync(work.at('data'), 0o755);
+    const { commit_id: later } = await work.save();
+    expect(Object.keys(await work.tree(later))).toEqual(['data/deep/own']);
+    const { deleted, skipped } = await work.restore(initial);
+    expect(deleted).toEqual([]);
+    expect(skipped).toEqual([{ path: 'data/deep/own', reason: 'not_in_checkpoint' }]);
+    expect(work.disk()).toEqual({ 'data/deep/own': 'file mine' });
+  });
 });
 
 describe('a file that was let in while no daemon ran', () => {
@@ -68,10 +110,7 @@ describe('a file that was let in while no daemon ran', () => {
     git(project.root, ['init', '-q']);
     writeFileSync(join(project.root, '.git', 'info', 'exclude'), 'notes\n');
     const first = await Work.start(project);
-    const { initial_checkpoint: initial } = await first.call<{ initial_checkpoint: string }>(
-      'create_dialog',
-      { title: 'a test' },
-    );
+    const { initial_checkpoint: initial } = await first.call<Opened>('create_dialog');
     first.put({ notes: 'mine' });
     await first.save();
     await project.cli(['stop']);

@@ -1,5 +1,5 @@
 import { activeSession, type DialogState } from '../core/dialogs.js';
-import type { JournalMessage } from '../core/journal.js';
+import type { NewJournalMessage } from '../core/journal.js';
 import { messageSubject } from '../core/messages.js';
 import type { NewEvent } from '../core/ledger.js';
 import type { CommitId, DialogId, Path } from '../core/model.js';
@@ -31,7 +31,7 @@ export interface CheckpointDeps {
   readonly claims: Claims;
   readonly accounts: Accounts;
   readonly editBook: Pick<EditBook, 'append'>;
-  readonly findMessage: (dialog: DialogId, id: string) => Promise<JournalMessage | undefined>;
+  readonly findMessage: (dialog: DialogId, id: string) => Promise<NewJournalMessage | undefined>;
   readonly events: EventStream;
   readonly queue: Queue;
   readonly redaction: Redaction;

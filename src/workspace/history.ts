@@ -136,7 +136,7 @@ export function createHistory(given: WorkspaceDeps) {
   const checkpoints = new Checkpoints({
     ...shared,
     dialogs,
-    findMessage: (dialog, id) => projection.findMessage(book, dialog, id),
+    findMessage: (dialog, id) => projection.findMessage(dialog, id),
     marked: (name, dialog, commit) => looking.marks.moveTo(name, dialog, commit),
     tidy,
   });
@@ -255,7 +255,7 @@ export function createHistory(given: WorkspaceDeps) {
     await retention.open();
     await deps.archives.sweep();
     await recover({
-      ...{ book, goals, restores, sessions, rewinds, log },
+      ...{ book, sights, watcher, goals, restores, sessions, rewinds, log },
       // What it moves is to stay, with or without a line.
       store: deps.store,
       tell,

@@ -8,15 +8,19 @@ import { readCounts } from '../core/counts.js';
 import type { CommitId, Hash } from '../core/model.js';
 import type { Log } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
+import type { Watcher } from '../core/watching.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Goals } from './goals.js';
 import type { Restores } from './restores.js';
 import type { Rewinds } from './rewinds.js';
 import type { Sessions } from './sessions.js';
+import type { Sights } from './sights.js';
 
 export interface RecoveryDeps {
   readonly book: DialogBook;
   readonly store: CheckpointStore;
+  readonly sights: Pick<Sights, 'at'>;
+  readonly watcher: Pick<Watcher, 'skipped'>;
   readonly goals: Pick<Goals, 'drop'>;
   readonly restores: Restores;
   readonly sessions: Sessions;
@@ -143,7 +147,7 @@ async function adoptApproval(
 
 /** The session's branch is ahead of the ledger. */
 async function adoptCommits(
-  { book, store, log, tell }: RecoveryDeps,
+  { book, store, sights, watcher, log, tell }: RecoveryDeps,
   dialog: DialogState,
 ): Promise<void> {
   const { name } = activeSession(dialog);
@@ -151,6 +155,9 @@ async function adoptCommits(
   if (tip === undefined || tip === dialog.tip) return;
   const query = { branch: name, without: dialog.tip, limit: Infinity };
   const commits = await store.log(dialog.id, query);
+  // What is skipped now and what was then: one of them is what it could not take in.
+  const now = watcher.skipped(Infinity).map(({ path }) => path);
+  const skipped = [...new Set([...sights.at(dialog.tip).skipped, ...now])];
   const facts = commits.toReversed().map(({ id, trailers, message }) => ({
     fact: {
       what: 'saved',
@@ -160,6 +167,7 @@ async function adoptCommits(
     line: {
       session: name,
       recovered: true,
+      skipped,
       message,
       changed: readCounts(trailers['Changed']),
     },

@@ -11,7 +11,7 @@ const newProject = projectsPerTest();
 /** Root reads everything unless it gives that right away. */
 const AS_OTHERS =
   process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
-const [program = process.execPath, ...rest] = [...AS_OTHERS, process.execPath];
+const [program, ...rest] = [...AS_OTHERS, process.execPath];
 const asOthers = spawnSync(program, [...rest, '-e', '0']).status === 0 ? it : it.skip;
 
 describe('a file that the checkpoint could not see', () => {

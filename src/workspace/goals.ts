@@ -36,7 +36,7 @@ export interface GoalPlan {
 /** The branch of a state that is no checkpoint, as long as something leads there. */
 export const GOAL = 'goal';
 /** The same for a part of the way to a state. */
-export const WANTED = 'wanted';
+const WANTED = 'wanted';
 /** The checkpoint that a commit was made from; what that one could not take in is missing here too. */
 export const BASED_ON = 'Based-On';
 
@@ -78,6 +78,24 @@ export class Goals {
       changes: await this.#differing(base.commit, changes),
       emptyFolders: emptyFolders.filter((folder) => !isFilled(folder, changes)),
       trailers: { Kind: kind, [BASED_ON]: origin },
+      at: clock.now(),
+    });
+  }
+
+  /** What is there with a part of the way to a state gone. */
+  async part(
+    { id, tip }: DialogState,
+    changes: readonly FileChange[],
+    label: string,
+  ): Promise<CommitId> {
+    const { store, clock } = this.#deps;
+    const { emptyFolders } = await store.readCommit(tip);
+    return store.commit({
+      ...{ dialog: id, branch: WANTED, parents: [tip], base: tip, changes, emptyFolders },
+      // As above.
+      expected: (await store.branches(id)).get(WANTED) ?? null,
+      message: `Wanted: a part of the way to ${label}`,
+      trailers: { 'Dialog-Id': id, Kind: 'wanted' },
       at: clock.now(),
     });
   }

@@ -119,6 +119,13 @@ export function summarisePlan({ steps, spared }: MovePlan): Moved {
   };
 }
 
+/** One by one: as arguments of one call a hundred thousand paths are too many. */
+export function addTo(all: Moved, more: Moved): void {
+  for (const path of more.restored) all.restored.push(path);
+  for (const path of more.deleted) all.deleted.push(path);
+  for (const change of more.changes) all.changes.push(change);
+}
+
 export function nothingMoved(): Moved {
   return { restored: [], deleted: [], skipped: [], changes: [], raced: false };
 }

@@ -2,7 +2,7 @@ import { activeSession, nextSessionName, type DialogState } from '../core/dialog
 import type { Clock } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
-import type { ChangedFile, Diffs } from './diffs.js';
+import type { Diffs } from './diffs.js';
 import type { Accounts } from './accounts.js';
 import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
@@ -44,15 +44,15 @@ export class Sessions {
     await settled(watcher);
     return queue.run(async () => {
       const dialog = await dialogs.wanted(given);
-      const files: ChangedFile[] = await diffs.sinceApproval(dialog);
+      const changed = await diffs.sinceApproval(dialog);
       const { name } = activeSession(dialog);
-      const hasChanges = files.length > 0;
+      const hasChanges = changed.changed_files.length > 0;
       return {
         active_session: hasChanges ? name : null,
         session_ref: hasChanges ? `refs/heads/${name}` : null,
         has_unapproved: hasChanges,
         last_approved_at: dialog.lastApprovedAt,
-        changed_files: files,
+        ...changed,
       };
     });
   }

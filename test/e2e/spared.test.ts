@@ -17,7 +17,7 @@ const asOthers = spawnSync(program, [...rest, '-e', '0']).status === 0 ? it : it
 describe('a file that the checkpoint could not see', () => {
   const shared = sharedWork();
 
-  it('is not deleted by a restore, reset or undo because an agent has edited it since', async () => {
+  it('is not deleted by a restore, reset or rewind because an agent has edited it since', async () => {
     const work = shared();
     const { initial_checkpoint: initial } = await work.fresh({ a: '0', '.env': 'mine\n' });
     const edit = editing(work);

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ignore from 'ignore';
-import { createRules } from '../dist/watch/rules/rules.js';
+import { createRules } from '../dist/core/rules.js';
 
 const PATTERNS = [
   ...['*.log', 'build/', '/root-only', 'a**/b', 'caf?', 'caf[!a]', '!keep.log', '*.[oa]', 'x/**/y'],

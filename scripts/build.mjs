@@ -20,7 +20,7 @@ const PARTS = [
   ...['api/manifest', 'api/reference', 'api/surface', 'api/table'],
   ...['core/restore-plan', 'core/tracking', 'files/tree-writer', 'git/store'],
   ...['ledger/ledger', 'ledger/line', 'semantics/semantics', 'workspace/tidying'],
-  ...['watch/rules/rule-set', 'watch/rules/rules', 'watch/watcher'],
+  ...['core/rules', 'watch/rules/rule-set', 'watch/watcher'],
 ];
 
 rmSync('dist', { recursive: true, force: true });

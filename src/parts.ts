@@ -62,10 +62,8 @@ export function composeWatcher({ root, paths, log, host, settings }: Materials) 
     clock: systemClock,
     log,
     rules: async () => {
-      const config = settings.config();
-      const include = [...config.include, ...[...edited].map(literalPattern)];
       const sources = { root, home: host.home, ...xdg, ...git };
-      const rules = await loadRules(sources, { ...config, include });
+      const rules = await loadRules(sources, settings.config(), [...edited].map(literalPattern));
       warnings = rules.warnings;
       return rules;
     },

@@ -47,7 +47,8 @@ function renderSession(answer: Answer<'get_session'>, look: Look): string {
     const size = binary ? 'binary' : describeLines({ additions, deletions }, look);
     return [`${status.charAt(0).toUpperCase()} ${printable(path)}`, size] as const;
   });
-  const count = `${files.length} ${files.length === 1 ? 'file differs' : 'files differ'}`;
+  const all = files.length + (answer.omitted ?? 0);
+  const count = `${all} ${all === 1 ? 'file differs' : 'files differ'}`;
   return `${session}: ${count} from the approved state\n${columns(rows, '  ')}\n`;
 }
 

@@ -94,6 +94,13 @@ export class EditTable {
     return true;
   }
 
+  /** Back to where nobody has anything. */
+  clear(): void {
+    this.#open.clear();
+    this.#held.clear();
+    this.#projects = [];
+  }
+
   /** Opens an edit. Paths that a project edit had changed pass to it: those are answered. */
   open(edit: OpenEdit): { readonly from: OpenEdit; readonly span: Span }[] {
     const passed: { from: OpenEdit; span: Span }[] = [];

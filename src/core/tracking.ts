@@ -34,6 +34,29 @@ export interface RuleText {
   readonly text: string;
 }
 
+/** What decides apart from ignore files inside the tree. */
+export interface OuterRules {
+  readonly config: {
+    readonly trackHidden: TrackHidden;
+    readonly include: readonly string[];
+    readonly exclude: readonly string[];
+  };
+  readonly infoExclude?: RuleText;
+  readonly globalExcludes?: RuleText;
+  /** From the top of the repository to the root, '' when they are the same. */
+  readonly prefix?: string;
+  /** Ignore files of the folders above the root, top first; `base` as `prefix`. */
+  readonly above?: readonly { readonly base: string; readonly text: string }[];
+  readonly ignoreCase: boolean;
+}
+
+export interface RuleOptions extends OuterRules {
+  /** The root's own `.gitignore`. */
+  readonly rootIgnore?: string;
+  /** Git's rules alone, without ours. */
+  readonly gitOnly?: boolean;
+}
+
 /**
  * Which entries of one folder are tracked. Made for a walker: it asks for each name, and enters the
  * folders it is told to. Folders to which no path pattern and no ignore file applies share one object.
@@ -52,6 +75,8 @@ export interface FolderRules {
 /** All rules that do not come from folders below the root. */
 export interface RuleSet {
   readonly root: FolderRules;
+  /** What they were made from, without what is tracked because an agent has edited it. */
+  readonly outer: OuterRules;
   /** Equal fingerprints mean equal decisions, across restarts too. */
   readonly fingerprint: string;
   /** Absolute paths of rule files that are not ignore files inside the tree. */

@@ -1,5 +1,5 @@
 import type { Hash, Path } from './model.js';
-import type { Explanation } from './tracking.js';
+import type { Explanation, OuterRules } from './tracking.js';
 
 /** What the product sees of the disk. Implemented by `watch/`; nothing else reads the tree. */
 
@@ -139,6 +139,8 @@ export interface Watcher {
   /** At most `limit` of them; `health().skipped` is the total. */
   skipped(limit?: number): SkippedEntry[];
   health(): WatchHealth;
+  /** What is tracked by now was decided by these; undefined until they were read. */
+  rules(): OuterRules | undefined;
   explain(path: Path): Promise<Explanation>;
   /** Compares the whole tree with the disk, whatever the events said. */
   rescan(): Promise<void>;

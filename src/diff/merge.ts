@@ -91,7 +91,7 @@ function mergePlace({ base, ours, theirs }: Place): Merged {
   const lines: string[] = [];
   let conflicts = 0;
   for (const { ok, conflict } of diff3Merge(ours, base, theirs)) {
-    lines.push(...(ok ?? conflict?.a ?? []));
+    for (const line of ok ?? conflict?.a ?? []) lines.push(line);
     if (conflict !== undefined) conflicts += 1;
   }
   return { lines, conflicts };

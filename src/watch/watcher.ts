@@ -1,7 +1,7 @@
 import { once, setMaxListeners } from 'node:events';
 import type { Hash, Path } from '../core/model.js';
 import { SmithyError } from '../core/errors.js';
-import type { Explanation } from '../core/tracking.js';
+import type { Explanation, OuterRules } from '../core/tracking.js';
 import type {
   ChangeBatch,
   DoubtReason,
@@ -149,9 +149,9 @@ class ProjectWatcher implements Watcher {
     return entriesAfter(this.#surveyor.tree, path ?? '');
   }
 
-  emptyFolders(): Iterable<Path> {
-    return this.#surveyor.tree.emptyFolders();
-  }
+  readonly emptyFolders = (): Iterable<Path> => this.#surveyor.tree.emptyFolders();
+
+  readonly rules = (): OuterRules | undefined => this.#surveyor.rulebook.outer;
 
   skipped(limit = 1_000): SkippedEntry[] {
     return this.#surveyor.tree.firstSkipped(limit);

@@ -1,5 +1,5 @@
 import { activeSession, type DialogState } from '../core/dialogs.js';
-import type { JournalMessage } from '../core/journal.js';
+import type { NewJournalMessage } from '../core/journal.js';
 import { messageSubject } from '../core/messages.js';
 import type { NewEvent } from '../core/ledger.js';
 import type { CommitId, DialogId, Path } from '../core/model.js';
@@ -19,7 +19,7 @@ import type { EventStream } from './event-stream.js';
 import { redactionWarnings, type Cleaned, type Redaction } from './redaction.js';
 import type { Queue } from '../core/queue.js';
 import { readCounts } from '../core/counts.js';
-import { skippedFiles, type Saved, type SaveRequest, type Saving } from './saving.js';
+import { MOST_NAMED, sightOf, type Saved, type SaveRequest, type Saving } from './saving.js';
 import { settled } from './settled.js';
 
 export interface CheckpointDeps {
@@ -31,7 +31,7 @@ export interface CheckpointDeps {
   readonly claims: Claims;
   readonly accounts: Accounts;
   readonly editBook: Pick<EditBook, 'append'>;
-  readonly findMessage: (dialog: DialogId, id: string) => Promise<JournalMessage | undefined>;
+  readonly findMessage: (dialog: DialogId, id: string) => Promise<NewJournalMessage | undefined>;
   readonly events: EventStream;
   readonly queue: Queue;
   readonly redaction: Redaction;
@@ -136,7 +136,7 @@ export class Checkpoints {
         message: text,
         session,
         changed: saved.changed,
-        skipped: [...saved.skipped],
+        skipped: saved.skipped.slice(0, MOST_NAMED),
         duration_ms: Math.round((this.#deps.clock.monotonic() - begun) * 100) / 100,
         ...told(note),
       };
@@ -188,12 +188,12 @@ export class Checkpoints {
       adopted.done();
       return saved;
     }
-    const { commit, changed, skipped } = saved;
+    const { commit, changed } = saved;
     const session = activeSession(dialog).name;
     const line = {
       session,
       changed,
-      skipped: skippedFiles(skipped),
+      ...sightOf(saved),
       message: request.message,
       ...request.note,
     };

@@ -85,7 +85,6 @@ const ACTION_OF: Readonly<Record<DialogFact['what'], ActionType>> = {
 /** What is put aside: one of these each. */
 type SavedPiece =
   | { readonly dialog: DialogState }
-  | { readonly skipped: readonly [string, readonly string[]] }
   | { readonly saves: readonly SavedAt[] }
   | { readonly made: readonly [DialogId, readonly Made[]] }
   | {
@@ -98,7 +97,8 @@ type SavedPiece =
 
 const PART = 500;
 
-function inParts<T>(all: readonly T[]): T[][] {
+/** Few enough for one piece of what is put aside. */
+export function inParts<T>(all: readonly T[]): T[][] {
   const parts: T[][] = [];
   for (let at = 0; at < all.length; at += PART) parts.push(all.slice(at, at + PART));
   return parts;
@@ -107,11 +107,9 @@ function inParts<T>(all: readonly T[]): T[][] {
 /** All dialogs as the ledger tells them. What is recorded here has happened. */
 export class DialogBook implements Derived {
   readonly name = 'dialogs';
-  readonly form = 1;
+  readonly form = 2;
   readonly #deps: BookDeps;
   readonly #dialogs = new Map<DialogId, DialogState>();
-  /** Paths a checkpoint could not take in, by commit; few have any. */
-  readonly #skipped = new Map<string, readonly string[]>();
   readonly #lastSeq = new Map<DialogId, number>();
   readonly #movedAt = new Map<DialogId, number>();
   readonly #made = new Map<DialogId, Made[]>();
@@ -204,13 +202,9 @@ export class DialogBook implements Derived {
     return this.made(id).find((made) => made.commit === commit)?.seq;
   }
 
-  skippedAt(commit: string): readonly string[] {
-    return this.#skipped.get(commit) ?? [];
-  }
-
   /** Before the ledger is read from its beginning. */
   reset(): void {
-    for (const known of [this.#dialogs, this.#skipped, this.#lastSeq, this.#made]) known.clear();
+    for (const known of [this.#dialogs, this.#lastSeq, this.#made]) known.clear();
     this.#movedAt.clear();
     this.#everKnown.clear();
     this.#current = null;
@@ -228,7 +222,6 @@ export class DialogBook implements Derived {
       },
     ];
     for (const dialog of this.#dialogs.values()) pieces.push({ dialog });
-    for (const skipped of this.#skipped) pieces.push({ skipped });
     for (const [id, all] of this.#made) {
       for (const part of inParts(all)) pieces.push({ made: [id, part] });
     }
@@ -239,7 +232,6 @@ export class DialogBook implements Derived {
   load(given: unknown): void {
     const piece = given as SavedPiece;
     if ('dialog' in piece) this.#dialogs.set(piece.dialog.id, piece.dialog);
-    else if ('skipped' in piece) this.#skipped.set(...piece.skipped);
     else if ('saves' in piece) this.#saves.push(...piece.saves);
     else if ('made' in piece) {
       const [id, part] = piece.made;
@@ -293,11 +285,6 @@ export class DialogBook implements Derived {
       this.#isNewestGone = false;
     }
     this.#everKnown.add(id);
-    const skipped = entry['skipped'];
-    const commit = fact.what === 'created' ? fact.initial : fact.what === 'saved' && fact.commit;
-    if (commit !== false && Array.isArray(skipped) && skipped.length > 0) {
-      this.#skipped.set(commit, skipped as string[]);
-    }
     if (fact.what === 'created') this.#dialogs.set(id, createDialogState(id, entry.ts, fact));
     if (fact.what === 'created' || fact.what === 'used') this.#current = id;
     if (fact.what === 'deleted') this.#delete(id);

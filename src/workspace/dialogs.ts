@@ -11,7 +11,7 @@ import type { EventStream } from './event-stream.js';
 import type { Queue } from '../core/queue.js';
 import type { Redaction } from './redaction.js';
 import { reportProgress } from './progress.js';
-import { skippedFiles, type Saving } from './saving.js';
+import { sightOf, type Saving } from './saving.js';
 import { settled } from './settled.js';
 
 export interface DialogDeps {
@@ -103,13 +103,13 @@ export class Dialogs {
         kind: 'initial',
         message: `Initial checkpoint: ${title.split('\n')[0] ?? ''}`,
       });
-      const { commit, changed, skipped } = saved;
+      const { commit, changed } = saved;
       await store.setBranches(id, [{ name: FIRST_SESSION, to: commit, expected: null }]);
       const line = {
         session: FIRST_SESSION,
         branch: 'main',
         changed,
-        skipped: skippedFiles(skipped),
+        ...sightOf(saved),
       };
       const fact = { what: 'created', title, initial: commit } as const;
       const place = { dialog_id: id, session: FIRST_SESSION };

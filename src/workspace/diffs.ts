@@ -1,14 +1,15 @@
 import type { DialogState } from '../core/dialogs.js';
 import { diffStat, nameStatus } from '../core/diff-stat.js';
 import type { DiffStyle } from '../core/diff-style.js';
+import { SmithyError } from '../core/errors.js';
 import { sideBySide } from '../core/side-by-side.js';
 import type { Path } from '../core/model.js';
 import { toPath } from '../core/paths.js';
 import { isChosen, type Difference } from '../core/restore-plan.js';
 import type { CheckpointStore, TreeChange } from '../core/store.js';
 import type { FileDiff, FileSide, TextDiff } from '../core/text-diff.js';
-import type { TreeWriter } from '../core/tree-writer.js';
 import type { FileState, Watcher } from '../core/watching.js';
+import type { Contents } from './contents.js';
 import type { Dialogs } from './dialogs.js';
 import type { Place, Places } from './places.js';
 import type { Present } from './present.js';
@@ -22,7 +23,7 @@ export interface DiffDeps {
   readonly present: Present;
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
-  readonly files: Pick<TreeWriter, 'readFile'>;
+  readonly contents: Pick<Contents, 'stored' | 'side'>;
   readonly text: TextDiff;
   readonly queue: Queue;
 }
@@ -35,7 +36,7 @@ export interface DiffRequest {
   readonly format?: 'unified' | 'stat' | 'name_status' | 'side_by_side' | undefined;
 }
 
-export interface ChangedFile {
+interface ChangedFile {
   path: string;
   status: 'added' | 'modified' | 'deleted';
   additions: number;
@@ -43,6 +44,12 @@ export interface ChangedFile {
   is_binary: boolean;
   is_too_large: boolean;
   diff?: string;
+}
+
+interface Compared {
+  files: FileDiff[];
+  /** Further files that differ; absent when there are none. */
+  omitted?: number;
 }
 
 /** Texts in one answer; beyond it files are listed without theirs. */
@@ -57,12 +64,12 @@ export class Diffs {
     this.#deps = deps;
   }
 
-  async answer(request: DiffRequest): Promise<{ files: FileDiff[]; text: string }> {
-    const files = await this.between(request);
-    return { files, text: toText(files, request.format ?? 'unified') };
+  async answer(request: DiffRequest): Promise<Compared & { text: string }> {
+    const compared = await this.#between(request);
+    return { ...compared, text: toText(compared.files, request.format ?? 'unified') };
   }
 
-  async between(request: DiffRequest): Promise<FileDiff[]> {
+  async #between(request: DiffRequest): Promise<Compared> {
     const { root, watcher, queue, dialogs } = this.#deps;
     const chosen = isChosen(request.paths?.map((path) => toPath(path, root)));
     await settled(watcher);
@@ -77,10 +84,10 @@ export class Diffs {
   }
 
   /** What the active session changed, the disk included. */
-  async sinceApproval(dialog: DialogState): Promise<ChangedFile[]> {
+  async sinceApproval(dialog: DialogState) {
     const differences = await this.#deps.present.differencesTo(dialog, dialog.approved);
-    const diffs = await this.#texts(differences.map(reversed));
-    return diffs.map(({ path, change, unified, ...rest }) => ({
+    const { files, ...omitted } = await this.#texts(differences.map(reversed));
+    const changed = files.map(({ path, change, unified, ...rest }): ChangedFile => ({
       path,
       status: change === 'renamed' ? 'modified' : change,
       additions: rest.additions,
@@ -89,6 +96,7 @@ export class Diffs {
       is_too_large: rest.is_too_large,
       ...(unified === undefined ? {} : { diff: unified }),
     }));
+    return { changed_files: changed, ...omitted };
   }
 
   async #changes(dialog: DialogState, from: Place, to: Place): Promise<TreeChange[]> {
@@ -103,8 +111,8 @@ export class Diffs {
     return (await present.differencesTo(dialog, to.commit)).map(forward);
   }
 
-  async #texts(changes: readonly TreeChange[]): Promise<FileDiff[]> {
-    const diffs: FileDiff[] = [];
+  async #texts(changes: readonly TreeChange[]): Promise<Compared> {
+    const files: FileDiff[] = [];
     let room = MOST_TEXT_BYTES;
     for (const change of changes.slice(0, MOST_FILES)) {
       const { path, from } = change;
@@ -116,20 +124,26 @@ export class Diffs {
         after: await this.#side(path, change.after, room),
       });
       room -= diff.unified?.length ?? 0;
-      diffs.push(diff);
+      files.push(diff);
     }
-    return diffs;
+    const omitted = changes.length - files.length;
+    return { files, ...(omitted === 0 ? {} : { omitted }) };
   }
 
-  /** The content from the store, or from the disk when it is in no checkpoint yet. */
+  /** The content from the store, or from the disk when it is in no checkpoint yet and still there. */
   async #side(path: Path, state: FileState | null, room: number): Promise<FileSide | null> {
     if (state === null) return null;
+    const { contents } = this.#deps;
     const { mode, hash } = state;
     if (room <= 0) return { mode, content: null };
-    const { store, files } = this.#deps;
-    if ((await store.has([hash])).has(hash)) return { mode, content: await store.readBlob(hash) };
-    const file = await files.readFile(path);
-    return { mode, content: file?.content ?? null };
+    const kept = await contents.stored(hash);
+    if (kept !== undefined) return { mode, content: kept };
+    return contents.side(path, state).catch((error: unknown) => {
+      // What is there by now is another state than the one that was asked for.
+      if (error instanceof SmithyError && error.code === 'STALE_READ')
+        return { mode, content: null };
+      throw error;
+    });
   }
 }
 

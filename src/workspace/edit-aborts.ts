@@ -7,7 +7,7 @@ import { stateOf, type KnownAt } from './claims.js';
 import type { EditNote, EditRecord } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
 import { toState } from './explained.js';
-import { applyMove, nothingMoved, type Moved, type MoveDeps } from './tree-moves.js';
+import { addTo, applyMove, nothingMoved, type Moved, type MoveDeps } from './tree-moves.js';
 
 export interface AbortAnswer {
   edit_id: string;
@@ -112,8 +112,7 @@ export class EditAborts {
       });
       const steps = planRestore({ differences }).steps.filter((step) => isWanted(step, mayRemove));
       const moved = await applyMove(this.#deps, { steps, spared: [] });
-      all.restored.push(...moved.restored);
-      all.deleted.push(...moved.deleted);
+      addTo(all, moved);
       if (!moved.raced || round === MOST_ROUNDS) {
         return { ...all, skipped: moved.skipped };
       }

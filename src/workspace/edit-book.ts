@@ -18,6 +18,8 @@ export type EditNote =
       readonly facts: EditFacts;
       readonly before: readonly KnownAt[];
       readonly newFolders: readonly Path[];
+      /** Paths that the rules leave out and that are tracked from here on. */
+      readonly letIn?: readonly Path[];
       /** Of a project edit: what was on disk in nobody's hands and was not what was known. */
       readonly begun?: readonly KnownAt[];
       /** Of a project edit: what others like it had touched by then, and what that was before. */

@@ -83,8 +83,9 @@ export class EditStarts {
     const passed = claims.table.open(edit);
     try {
       await this.#save(edit);
-      if (untracked.size > 0) await this.#deps.track([...untracked.keys()]);
-      const opening = { edit, around, passed, newFolders, found };
+      const letIn = [...untracked.keys()];
+      if (letIn.length > 0) await this.#deps.track(letIn);
+      const opening = { edit, around, passed, newFolders, letIn, found };
       const { unknown, entries } = await this.#record(request, opening);
       const warnings = [...this.#warnings(request, found, others), ...redactionWarnings(entries)];
       return { edit, newFolders, unknown, warnings };
@@ -120,7 +121,7 @@ export class EditStarts {
 
   async #record(
     request: StartRequest,
-    { edit, around, passed, newFolders, found }: Opening,
+    { edit, around, passed, newFolders, letIn, found }: Opening,
   ): Promise<{ unknown: UnknownChangeResult; entries: readonly LedgerEntry[] }> {
     const { accounts, claims, editBook } = this.#deps;
     const { facts, strategy } = request;
@@ -142,6 +143,7 @@ export class EditStarts {
       facts,
       before: [...edit.before],
       newFolders,
+      ...(letIn.length === 0 ? {} : { letIn }),
       ...around,
     };
     const line = {
@@ -249,6 +251,7 @@ interface Opening {
   readonly around: Around;
   readonly passed: readonly { readonly from: OpenEdit; readonly span: Span }[];
   readonly newFolders: readonly Path[];
+  readonly letIn: readonly Path[];
   readonly found: readonly Unexplained[];
 }
 

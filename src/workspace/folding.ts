@@ -14,11 +14,13 @@ import type { Folded, FoldBook } from './fold-book.js';
 import type { Milestones } from './milestones.js';
 import type { Patches } from './patches.js';
 import type { Projection } from './projection.js';
+import type { Sights } from './sights.js';
 import type { Timeline } from './timeline.js';
 
 export interface FoldingDeps {
   readonly folds: FoldBook;
   readonly book: DialogBook;
+  readonly sights: Pick<Sights, 'at'>;
   readonly editBook: Pick<EditBook, 'append' | 'heldFrom'>;
   readonly milestones: Pick<Milestones, 'spans'>;
   readonly timeline: Pick<Timeline, 'index'>;
@@ -57,13 +59,13 @@ export class Folding {
 
   /** In a turn of the queue. */
   plan({ snapshots, days }: Age): Run[] {
-    const { book, editBook, milestones, folds, timeline, clock } = this.#deps;
+    const { book, sights, editBook, milestones, folds, timeline, clock } = this.#deps;
     if (days === undefined) return [];
     return foldable({
       snapshots,
       checkpointAt: (seq) => {
         const saved = book.savedUpTo(seq);
-        return saved && { seq: saved.seq, isWhole: book.skippedAt(saved.commit).length === 0 };
+        return saved && { seq: saved.seq, isWhole: sights.at(saved.commit).skipped.length === 0 };
       },
       olderThan: clock.now() - days * DAY_MS,
       heldFrom: editBook.heldFrom(),

@@ -7,6 +7,7 @@ import { ExplainedSince } from './explained.js';
 import { FoldBook } from './fold-book.js';
 import { MarkBook } from './mark-book.js';
 import { Milestones } from './milestones.js';
+import { Sights } from './sights.js';
 import { SnapshotBook } from './snapshot-book.js';
 import { SnapshotWatch } from './snapshot-watch.js';
 import { Timeline } from './timeline.js';
@@ -24,7 +25,11 @@ export function freshBooks({ ledger, bookDeps, editBook, named, watching }: Ingr
   const timeline = new Timeline(ledger);
   const books = [new DialogBook(bookDeps), new EditBook(editBook)];
   const names = [new Milestones(named), new BookmarkBook()];
-  const shots = [new ExplainedSince(), new SnapshotBook(), new SnapshotWatch(watching)];
+  const seen = [new ExplainedSince(), new Sights()];
+  const shots = [new SnapshotBook(), new SnapshotWatch(watching)];
   const marks = [new MarkBook(), new BaselineBook(), new FoldBook()];
-  return { index: timeline.index, all: [timeline, ...books, ...names, ...shots, ...marks] };
+  return {
+    index: timeline.index,
+    all: [timeline, ...books, ...names, ...seen, ...shots, ...marks],
+  };
 }

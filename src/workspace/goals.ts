@@ -1,7 +1,7 @@
 import type { DialogState } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
 import { eventId } from '../core/ledger.js';
-import type { CommitId, Hash, Path } from '../core/model.js';
+import type { CommitId, DialogId, Hash, Path } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
 import type { CheckpointStore, FileChange } from '../core/store.js';
 import type { KnownAt } from './claims.js';
@@ -35,6 +35,8 @@ export interface GoalPlan {
 
 /** The branch of a state that is no checkpoint, as long as something leads there. */
 export const GOAL = 'goal';
+/** The same for a part of the way to a state. */
+const WANTED = 'wanted';
 /** The checkpoint that a commit was made from; what that one could not take in is missing here too. */
 export const BASED_ON = 'Based-On';
 
@@ -78,6 +80,35 @@ export class Goals {
       trailers: { Kind: kind, [BASED_ON]: origin },
       at: clock.now(),
     });
+  }
+
+  /** What is there with a part of the way to a state gone. */
+  async part(
+    { id, tip }: DialogState,
+    changes: readonly FileChange[],
+    label: string,
+  ): Promise<CommitId> {
+    const { store, clock } = this.#deps;
+    const { emptyFolders } = await store.readCommit(tip);
+    return store.commit({
+      ...{ dialog: id, branch: WANTED, parents: [tip], base: tip, changes, emptyFolders },
+      // As above.
+      expected: (await store.branches(id)).get(WANTED) ?? null,
+      message: `Wanted: a part of the way to ${label}`,
+      trailers: { 'Dialog-Id': id, Kind: 'wanted' },
+      at: clock.now(),
+    });
+  }
+
+  /** Takes the branches away when nothing leads there any more. */
+  async drop(dialog: DialogId): Promise<void> {
+    const { store } = this.#deps;
+    const branches = await store.branches(dialog);
+    const updates = [WANTED, GOAL].flatMap((name) => {
+      const expected = branches.get(name);
+      return expected === undefined ? [] : [{ name, to: null, expected }];
+    });
+    if (updates.length > 0) await store.setBranches(dialog, updates);
   }
 
   /** Where in the history of a dialog a state is: what comes after it branches off there. */

@@ -45,6 +45,7 @@ import { Rewinds } from './rewinds.js';
 import { Saving } from './saving.js';
 import { Sessions } from './sessions.js';
 import { Showing } from './showing.js';
+import { Sights } from './sights.js';
 import { SnapshotBook } from './snapshot-book.js';
 import { SnapshotTransfers } from './snapshot-transfers.js';
 import { SnapshotWatch } from './snapshot-watch.js';
@@ -62,9 +63,10 @@ const MOST_TOLD = 20;
 export function createHistory(given: WorkspaceDeps) {
   const timeline = new Timeline(given.ledger);
   const explained = new ExplainedSince();
+  const sights = new Sights();
   const append: Ledger['append'] = async (events) => {
-    const entries = await timeline.append(events);
-    for (const entry of entries) explained.fold(entry);
+    const entries = await timeline.append(sights.withNewRules(events));
+    for (const entry of entries) for (const one of [explained, sights]) one.fold(entry);
     derived.wake();
     reportRecorded(given, entries);
     patches.follower.wake();
@@ -120,14 +122,10 @@ export function createHistory(given: WorkspaceDeps) {
   // The verbs are made with the queue that mends after them, so it comes to be in two steps.
   const queue: Queue = { ...turns, run: (turn) => mended.run(turn) };
   const snapshotBook = new SnapshotBook();
-  const skippedAt = (commit: string) => [
-    ...book.skippedAt(commit),
-    ...snapshotBook.skippedAt(commit),
-  ];
   const shared = {
     ...deps,
     ...{ store, root: identity.root, config, contents, accounts, claims, editBook },
-    ...{ book, saving, present, queue, skippedAt, timeline, folds },
+    ...{ book, saving, present, queue, sights, timeline, folds },
   };
   const sessionBegan = (dialog: DialogState) =>
     looking.marks.moveTo('session_start', dialog, dialog.tip);
@@ -138,7 +136,7 @@ export function createHistory(given: WorkspaceDeps) {
   const checkpoints = new Checkpoints({
     ...shared,
     dialogs,
-    findMessage: (dialog, id) => projection.findMessage(book, dialog, id),
+    findMessage: (dialog, id) => projection.findMessage(dialog, id),
     marked: (name, dialog, commit) => looking.marks.moveTo(name, dialog, commit),
     tidy,
   });
@@ -212,7 +210,7 @@ export function createHistory(given: WorkspaceDeps) {
     ...{ turns, index: timeline.index, version: identity.version },
     files: deps.derived,
     all: [
-      ...[timeline, book, editBook, milestones, bookmarkBook, explained],
+      ...[timeline, book, editBook, milestones, bookmarkBook, explained, sights],
       ...[snapshotBook, snapshotWatch, markBook, baselineBook, folds],
     ],
     fresh: () =>
@@ -257,7 +255,7 @@ export function createHistory(given: WorkspaceDeps) {
     await retention.open();
     await deps.archives.sweep();
     await recover({
-      ...{ book, restores, sessions, rewinds, log },
+      ...{ book, sights, watcher, goals, restores, sessions, rewinds, log },
       // What it moves is to stay, with or without a line.
       store: deps.store,
       tell,

@@ -6,6 +6,8 @@ export interface Intent {
   readonly what: 'restore' | 'reset' | 'rewind';
   readonly dialog: string;
   readonly target: CommitId;
+  /** What was there when it began. */
+  readonly from?: CommitId | undefined;
   readonly paths?: readonly Path[] | undefined;
   readonly trail?: Trail | undefined;
   readonly label?: string | undefined;

@@ -4,6 +4,7 @@ import { toResults } from '../core/file-results.js';
 import { eventId, readEventId, type Ledger } from '../core/ledger.js';
 import type { CommitId, Path } from '../core/model.js';
 import { resolveId } from '../core/resolve-id.js';
+import { createSkips } from '../core/sight.js';
 import { readSnapshotId } from '../core/snapshots.js';
 import type { CheckpointStore, TreeChange } from '../core/store.js';
 import { sameState, type FileState, type Watcher } from '../core/watching.js';
@@ -14,6 +15,7 @@ import type { DialogBook, SavedAt } from './dialog-book.js';
 import { explainedBy } from './explained.js';
 import type { Folded, FoldBook } from './fold-book.js';
 import { replay } from './replay.js';
+import type { Sights } from './sights.js';
 import type { SnapshotBook } from './snapshot-book.js';
 import type { Timeline } from './timeline.js';
 
@@ -30,6 +32,7 @@ export interface PlaceDeps {
   readonly book: DialogBook;
   readonly bookmarks: BookmarkBook;
   readonly snapshots: SnapshotBook;
+  readonly sights: Pick<Sights, 'at'>;
   readonly folds: Pick<FoldBook, 'within'>;
   readonly chronicle: Chronicle;
   readonly timeline: Timeline;
@@ -91,7 +94,8 @@ export class Places {
     const held = (await this.#heldAt(base)).find(([held]) => held === path);
     if (held !== undefined) return held[1];
     const saved = await store.fileAt(base.commit, path);
-    if (saved !== null || !this.#deps.book.skippedAt(base.commit).includes(path)) return saved;
+    const isSkipped = createSkips(this.#deps.sights.at(base.commit).skipped);
+    if (saved !== null || !isSkipped(path)) return saved;
     return (await this.#lastTold(path, 0, base.seq)) ?? null;
   }
 

@@ -5,7 +5,7 @@ import {
   type DialogFact,
   type DialogState,
 } from '../core/dialogs.js';
-import type { Journal, JournalFacts } from '../core/journal.js';
+import type { Journal, JournalFacts, NewJournalMessage } from '../core/journal.js';
 import type { LedgerEntry } from '../core/ledger.js';
 import type { DialogId } from '../core/model.js';
 import type { DamagedFile, Log, SmallFile } from '../core/ports.js';
@@ -116,33 +116,32 @@ export class Projection {
     }
   }
 
-  /** Makes every journal current that is behind or damaged. */
+  /** Makes every journal current that is behind or damaged; one that cannot be stops nobody. */
   async catchUp(book: DialogBook): Promise<void> {
     const { journal, log } = this.#deps;
-    const stale = new Set(
-      book
-        .list()
-        .filter(({ id }) => journal.needsRebuild(id) || journal.lastSeq(id) < book.lastSeq(id)),
-    );
-    for (const { id } of stale) {
+    for (const { id } of book.list()) {
       try {
-        journal.rebuild(id, await this.facts(id));
+        const isDue = journal.needsRebuild(id) || journal.lastSeq(id) < book.lastSeq(id);
+        if (isDue) journal.rebuild(id, await this.facts(id));
       } catch (error) {
         log.write('warn', 'a journal could not be rebuilt', { dialog: id, error: String(error) });
       }
     }
   }
 
-  /** An earlier message by its id; a journal that turns out to be damaged is made again first. */
-  async findMessage(book: DialogBook, dialog: DialogId, id: string) {
-    const { journal } = this.#deps;
+  /** An earlier message by its id; the ledger has them all when the journal cannot be read. */
+  async findMessage(dialog: DialogId, id: string): Promise<NewJournalMessage | undefined> {
+    const { journal, timeline, log } = this.#deps;
     try {
       return journal.findMessage(dialog, id);
     } catch (error) {
-      if (!journal.needsRebuild(dialog)) throw error;
+      log.write('warn', 'a message is looked for in the ledger', { dialog, error: String(error) });
     }
-    await this.catchUp(book);
-    return journal.findMessage(dialog, id);
+    const seqs = timeline.index.find({ dialog, action: 'user', limit: Infinity });
+    const sent = await timeline.entries(seqs);
+    const first = sent.findLast((entry) => entry['message_id'] === id);
+    const fact = first?.['fact'] as DialogFact | undefined;
+    return first && fact?.what === 'message' ? messageOf(first, fact.index) : undefined;
   }
 
   /** Everything the ledger says of a dialog, for its journal. */

@@ -8,14 +8,20 @@ import { readCounts } from '../core/counts.js';
 import type { CommitId, Hash } from '../core/model.js';
 import type { Log } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
+import type { Watcher } from '../core/watching.js';
 import type { DialogBook } from './dialog-book.js';
+import type { Goals } from './goals.js';
 import type { Restores } from './restores.js';
 import type { Rewinds } from './rewinds.js';
 import type { Sessions } from './sessions.js';
+import type { Sights } from './sights.js';
 
 export interface RecoveryDeps {
   readonly book: DialogBook;
   readonly store: CheckpointStore;
+  readonly sights: Pick<Sights, 'at'>;
+  readonly watcher: Pick<Watcher, 'skipped'>;
+  readonly goals: Pick<Goals, 'drop'>;
   readonly restores: Restores;
   readonly sessions: Sessions;
   readonly rewinds: Rewinds;
@@ -29,7 +35,7 @@ export interface RecoveryDeps {
  * was told of: its commits are adopted, never dropped. What was under way is finished.
  */
 export async function recover(deps: RecoveryDeps): Promise<void> {
-  const { book, restores, sessions, rewinds, log, tell } = deps;
+  const { book, goals, restores, sessions, rewinds, log, tell } = deps;
   // Before anything is given back: what a lost branch reached must be reachable again by then.
   for (const dialog of book.list()) await bringForward(deps, dialog);
   await removeStrays(deps);
@@ -39,7 +45,7 @@ export async function recover(deps: RecoveryDeps): Promise<void> {
     await dropUnusedSession(deps, book.get(id));
   }
   const left = await restores.recover();
-  for (const { id } of book.list()) await restores.dropWanted(id);
+  for (const { id } of book.list()) await goals.drop(id);
   if (left === undefined) return;
   const dialog = book.list().find(({ id }) => id === left.dialog);
   if (left.what === 'reset' && dialog !== undefined && !left.isRecorded) {
@@ -141,7 +147,7 @@ async function adoptApproval(
 
 /** The session's branch is ahead of the ledger. */
 async function adoptCommits(
-  { book, store, log, tell }: RecoveryDeps,
+  { book, store, sights, watcher, log, tell }: RecoveryDeps,
   dialog: DialogState,
 ): Promise<void> {
   const { name } = activeSession(dialog);
@@ -149,6 +155,9 @@ async function adoptCommits(
   if (tip === undefined || tip === dialog.tip) return;
   const query = { branch: name, without: dialog.tip, limit: Infinity };
   const commits = await store.log(dialog.id, query);
+  // What is skipped now and what was then: one of them is what it could not take in.
+  const now = watcher.skipped(Infinity).map(({ path }) => path);
+  const skipped = [...new Set([...sights.at(dialog.tip).skipped, ...now])];
   const facts = commits.toReversed().map(({ id, trailers, message }) => ({
     fact: {
       what: 'saved',
@@ -158,6 +167,7 @@ async function adoptCommits(
     line: {
       session: name,
       recovered: true,
+      skipped,
       message,
       changed: readCounts(trailers['Changed']),
     },

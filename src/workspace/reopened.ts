@@ -10,6 +10,8 @@ export function reopenEdits(deps: {
   readonly watcher: Pick<Watcher, 'get'>;
 }): OpenEdit[] {
   const { editBook, claims, watcher } = deps;
+  // A start that failed on its way had them open already, and nobody else can have any yet.
+  claims.table.clear();
   const records = editBook.open();
   const left = records.map(({ facts, before, touched }) => {
     return new OpenEdit(facts, new Map([...before, ...touched]));

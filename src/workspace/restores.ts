@@ -1,6 +1,6 @@
 import { walked, type DialogState, type Trail } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
-import type { CommitId, DialogId, Path } from '../core/model.js';
+import type { CommitId, Path } from '../core/model.js';
 import { isChosen, planRestore } from '../core/restore-plan.js';
 import { toPath } from '../core/paths.js';
 import type { Clock, SmallFile } from '../core/ports.js';
@@ -11,7 +11,7 @@ import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
-import { GOAL, type Goals } from './goals.js';
+import type { Goals } from './goals.js';
 import type { HunkChoice } from './hunk-returns.js';
 import type { Meter } from './metrics.js';
 import type { OwnDeps } from './own-changes.js';
@@ -21,6 +21,7 @@ import type { Queue } from '../core/queue.js';
 import { countsOf, listsOf, untouched, type RestoreAnswer } from './restore-answer.js';
 import { partOf, type Part } from './restore-part.js';
 import {
+  addTo,
   applyMove,
   nothingMoved,
   planMove,
@@ -62,7 +63,6 @@ export interface RestoreRequest {
 }
 
 const MOST_ROUNDS = 5;
-const WANTED = 'wanted';
 
 /** Taking the project to another state, and back. */
 export class Restores {
@@ -88,7 +88,7 @@ export class Restores {
         part === undefined
           ? await this.#dryRun(dialog, target)
           : await this.#bringPart(dialog, { ...target, part }, request.dryRun === true);
-      if (goal.label !== undefined) await this.dropWanted(dialog.id);
+      if (goal.label !== undefined) await goals.drop(dialog.id);
       return answer;
     });
   }
@@ -124,9 +124,9 @@ export class Restores {
   async bring(dialog: DialogState, target: Target, what: Intent['what']): Promise<Moved> {
     const { intent, book, checkpoints, clock } = this.#deps;
     const { commit, ...told } = target;
-    const isResumed = intent.read() !== undefined;
-    const after = book.movedAt(dialog.id);
-    const written: Intent = { what, dialog: dialog.id, target: commit, ...told, after };
+    const left = intent.read() as Intent | undefined;
+    const since = { from: left?.from ?? dialog.tip, after: book.movedAt(dialog.id) };
+    const written: Intent = { what, dialog: dialog.id, target: commit, ...told, ...since };
     intent.write(written);
     this.#underWay = written;
     this.#begun = clock.monotonic();
@@ -136,11 +136,9 @@ export class Restores {
     for (let round = 1; ; round++) {
       const plan = await planMove(this.#deps, this.#move(present, target));
       // What a killed daemon began goes on with whatever room there is.
-      const isAllOrNothing = round === 1 && !isResumed;
+      const isAllOrNothing = round === 1 && left === undefined;
       const moved = await applyMove(this.#deps, plan, { onProgress, isAllOrNothing });
-      all.restored.push(...moved.restored);
-      all.deleted.push(...moved.deleted);
-      all.changes.push(...moved.changes);
+      addTo(all, moved);
       if (!moved.raced || round === MOST_ROUNDS) {
         return { ...all, skipped: moved.skipped, raced: moved.raced };
       }
@@ -176,7 +174,8 @@ export class Restores {
     const dialog = this.#deps.book.list().find(({ id }) => id === left.dialog);
     if (dialog !== undefined) {
       await this.#sweep(dialog, left.target);
-      const back = { from: left.target, to: dialog.tip };
+      // Not to the tip: of a restore that raced that is half of the way.
+      const back = { from: left.target, to: left.from ?? dialog.tip };
       const { paths } = left;
       const plan = await planMove(this.#deps, paths === undefined ? back : { ...back, paths });
       await applyMove(this.#deps, plan);
@@ -209,7 +208,7 @@ export class Restores {
         // Points at which nothing differs would make undo look broken.
         if (isSameState(await store.readCommit(commit), present)) continue;
         const answer = await this.#moveTo(dialog, { commit, trail: { ...dialog.trail, at } });
-        return { ...answer, safety_checkpoint: saved.isNew ? saved.commit : null };
+        return saved.isNew ? { ...answer, safety_checkpoint: saved.commit } : answer;
       }
       throw new SmithyError('CHECKPOINT_NOT_FOUND', 'There is nothing to go to.', {
         hint: 'See `smithyd log` for all checkpoints and use `smithyd restore ID`.',
@@ -234,7 +233,7 @@ export class Restores {
     const trailAfter = (commit: CommitId): Trail => target.trail ?? walked(now.trail, commit);
     const changes = await restoredLines(accounts, moved.changes, {
       voice: dialogVoice(now, clock),
-      asOf: target.asOf ?? book.madeAt(dialog.id, target.commit),
+      asOf: this.#asOf(dialog, target),
     });
     const saved = await checkpoints.save(
       now,
@@ -251,7 +250,7 @@ export class Restores {
       }),
     );
     this.done();
-    if (target.label !== undefined) await this.dropWanted(dialog.id);
+    if (target.label !== undefined) await this.#deps.goals.drop(dialog.id);
     return {
       restored_to: restoredTo,
       new_checkpoint: saved.commit,
@@ -282,7 +281,7 @@ export class Restores {
     target: Target & { readonly part: Part },
     isDryRun: boolean,
   ): Promise<RestoreAnswer> {
-    const { checkpoints, book, store, present, clock } = this.#deps;
+    const { checkpoints, book, goals, present } = this.#deps;
     const chosen = isChosen(target.paths);
     const label = target.label ?? target.commit;
     const own = await target.part(before);
@@ -298,20 +297,9 @@ export class Restores {
     }
     const safety = await checkpoints.save(before, SAFETY);
     const dialog = book.get(before.id);
-    const { emptyFolders } = await store.readCommit(dialog.tip);
-    const wanted = await store.commit({
-      dialog: dialog.id,
-      branch: WANTED,
-      expected: null,
-      parents: [dialog.tip],
-      base: dialog.tip,
-      // Anew: what came while the work was saved belongs to others and stays.
-      changes: (await target.part(dialog)).changes,
-      emptyFolders,
-      message: `Wanted: a part of the way to ${label}`,
-      trailers: { 'Dialog-Id': dialog.id, Kind: 'wanted' },
-      at: clock.now(),
-    });
+    // Anew: what came while the work was saved belongs to others and stays.
+    const { changes } = await target.part(dialog);
+    const wanted = await goals.part(dialog, changes, label);
     const answer = await this.#finishMove(dialog, { commit: wanted, label });
     return {
       ...answer,
@@ -321,19 +309,15 @@ export class Restores {
     };
   }
 
-  /** The branch of a target that is no checkpoint, when nothing leads there any more. */
-  async dropWanted(dialog: DialogId): Promise<void> {
-    const { store } = this.#deps;
-    const branches = await store.branches(dialog);
-    const updates = [WANTED, GOAL].flatMap((name) => {
-      const expected = branches.get(name);
-      return expected === undefined ? [] : [{ name, to: null, expected }];
-    });
-    if (updates.length > 0) await store.setBranches(dialog, updates);
+  #move(dialog: DialogState, target: Target) {
+    const { commit: to, paths } = target;
+    const asOf = this.#asOf(dialog, target);
+    return { from: dialog.tip, to, asOf, ...(paths === undefined ? {} : { paths }) };
   }
 
-  #move(dialog: DialogState, { commit, paths }: Target) {
-    return { from: dialog.tip, to: commit, ...(paths === undefined ? {} : { paths }) };
+  /** Undefined for one that was made only to be gone to. */
+  #asOf(dialog: DialogState, { commit, asOf }: Target): number | undefined {
+    return asOf ?? this.#deps.book.madeAt(dialog.id, commit);
   }
 }
 

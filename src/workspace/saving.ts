@@ -4,6 +4,7 @@ import { activeSession } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId, DialogId, Hash, Path } from '../core/model.js';
 import { KEPT, type CheckpointStore, type Content, type FileChange } from '../core/store.js';
+import type { OuterRules } from '../core/tracking.js';
 import type { ReadContent, TreeWriter } from '../core/tree-writer.js';
 import type { SkippedEntry, Watcher } from '../core/watching.js';
 import { Pending, type PendingChange } from './pending.js';
@@ -32,7 +33,10 @@ export interface Saved {
   readonly changed: Counts;
   /** False: the tip was what is on disk already. */
   readonly isNew: boolean;
+  /** All of them: absence of these proves nothing. */
   readonly skipped: readonly SkippedEntry[];
+  /** By which it was decided what is in it. */
+  readonly rules: OuterRules | undefined;
   /** Against the tip before. */
   readonly changes: readonly PendingChange[];
 }
@@ -46,7 +50,8 @@ interface OpenDialog {
 const MOST_ATTEMPTS = 3;
 /** Beyond this many they are left out, and named: they are in the text of every commit. */
 const MOST_EMPTY_FOLDERS = 10_000;
-const MOST_NAMED = 1_000;
+/** In one answer. */
+export const MOST_NAMED = 1_000;
 
 /** Puts the known state into commits. Knows for each open dialog what differs from its tip. */
 export class Saving {
@@ -121,6 +126,7 @@ export class Saving {
     const open = await this.#opened(place.dialog, place.tip);
     const known = (path: Path) => watcher.get(path);
     watcher.publish();
+    const rules = watcher.rules();
     const changes = open.pending.changes(known).filter(({ path }) => !request.without.has(path));
     const allFolders = [...watcher.emptyFolders()].sort();
     const folders = allFolders.slice(0, MOST_EMPTY_FOLDERS);
@@ -131,12 +137,12 @@ export class Saving {
     const unstable = [...request.without.keys()].map((path): SkippedEntry => {
       return { path, reason: 'unstable' };
     });
-    const noticed = watcher.skipped().filter(({ path }) => !request.without.has(path));
+    const noticed = watcher.skipped(Infinity).filter(({ path }) => !request.without.has(path));
     const skipped = [...noticed, ...unstable, ...tooMany];
     const changed = countChanges(changes);
     const isSame = changes.length === 0 && emptyFolders === open.emptyFolders;
     if (isSame && !request.always && place.tip !== null) {
-      return { commit: place.tip, changed, isNew: false, skipped, changes: [] };
+      return { commit: place.tip, changed, isNew: false, skipped, rules, changes: [] };
     }
     const have = await this.#seeded(changes, place.tip === null);
     const placeOf = (path: Path) => files.placeOf(path);
@@ -164,7 +170,7 @@ export class Saving {
       open.pending.taken(changes, known);
       open.emptyFolders = emptyFolders;
     }
-    return { commit, changed, isNew: true, skipped, changes };
+    return { commit, changed, isNew: true, skipped, rules, changes };
   }
 
   /** What the user's own repository already had to give. */
@@ -188,9 +194,10 @@ export class Saving {
   }
 }
 
-/** For the ledger: absence of these proves nothing. A folder too many is never deleted anyway. */
-export function skippedFiles(skipped: readonly SkippedEntry[]): string[] {
-  return skipped.filter(({ reason }) => reason !== 'too_many').map(({ path }) => path);
+/** For the ledger: how far it could see. A folder too many is never deleted anyway. */
+export function sightOf({ skipped, rules }: Pick<Saved, 'skipped' | 'rules'>) {
+  const files = skipped.filter(({ reason }) => reason !== 'too_many').map(({ path }) => path);
+  return { skipped: files, ...(rules === undefined ? {} : { rules }) };
 }
 
 interface Attempt extends SaveRequest {

@@ -2,7 +2,7 @@ import { activeSession, nextSessionName, type DialogState } from '../core/dialog
 import type { Clock } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
-import type { ChangedFile, Diffs } from './diffs.js';
+import type { Diffs } from './diffs.js';
 import type { Accounts } from './accounts.js';
 import { dialogVoice, restoredLines } from './adoption.js';
 import type { Checkpoints } from './checkpoints.js';
@@ -10,8 +10,8 @@ import type { DialogBook } from './dialog-book.js';
 import type { Dialogs } from './dialogs.js';
 import type { Present } from './present.js';
 import type { Queue } from '../core/queue.js';
-import type { Restores } from './restores.js';
-import type { Saving } from './saving.js';
+import { SAFETY, type Restores } from './restores.js';
+import { sightOf, type Saving } from './saving.js';
 import { settled } from './settled.js';
 
 export interface SessionDeps {
@@ -31,8 +31,6 @@ export interface SessionDeps {
   readonly sessionBegan: (dialog: DialogState) => Promise<void>;
 }
 
-const PENDING = 'Pending work, saved first';
-
 /** What was approved, what is not, and the two ways to settle it. */
 export class Sessions {
   readonly #deps: SessionDeps;
@@ -46,15 +44,15 @@ export class Sessions {
     await settled(watcher);
     return queue.run(async () => {
       const dialog = await dialogs.wanted(given);
-      const files: ChangedFile[] = await diffs.sinceApproval(dialog);
+      const changed = await diffs.sinceApproval(dialog);
       const { name } = activeSession(dialog);
-      const hasChanges = files.length > 0;
+      const hasChanges = changed.changed_files.length > 0;
       return {
         active_session: hasChanges ? name : null,
         session_ref: hasChanges ? `refs/heads/${name}` : null,
         has_unapproved: hasChanges,
         last_approved_at: dialog.lastApprovedAt,
-        changed_files: files,
+        ...changed,
       };
     });
   }
@@ -80,8 +78,8 @@ export class Sessions {
     await settled(watcher);
     return queue.run(async () => {
       const before = await dialogs.wanted(given);
-      await checkpoints.save(before, { kind: 'auto_save', message: PENDING, always: false });
-      return this.#approve(book.get(before.id), message);
+      const saved = await checkpoints.save(before, SAFETY);
+      return this.#approve(book.get(before.id), { message, sight: sightOf(saved) });
     });
   }
 
@@ -91,7 +89,7 @@ export class Sessions {
     return queue.run(async () => {
       const before = await dialogs.wanted(given);
       await this.#deps.restores.requireFree(before, { commit: before.approved });
-      await checkpoints.save(before, { kind: 'auto_save', message: PENDING, always: false });
+      await checkpoints.save(before, SAFETY);
       return this.finishReset(book.get(before.id));
     });
   }
@@ -120,7 +118,10 @@ export class Sessions {
     };
   }
 
-  async #approve(dialog: DialogState, message: string | undefined) {
+  async #approve(
+    dialog: DialogState,
+    { message, sight }: { readonly message: string | undefined; readonly sight: object },
+  ) {
     const { store, book, clock } = this.#deps;
     const { name } = activeSession(dialog);
     const session = nextSessionName(dialog);
@@ -149,7 +150,8 @@ export class Sessions {
     await store.setBranches(dialog.id, [{ name: session, to: commit, expected: null }]);
     const fact = { what: 'approved', commit, session } as const;
     const approved = isSame ? 0 : commits.length;
-    await book.record(dialog.id, [{ fact, line: { session: name, commits_approved: approved } }]);
+    const line = { session: name, commits_approved: approved, ...sight };
+    await book.record(dialog.id, [{ fact, line }]);
     await this.#deps.sessionBegan(book.get(dialog.id));
     return { approved_commit: commit, new_session: session, commits_approved: approved };
   }

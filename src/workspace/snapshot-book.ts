@@ -114,10 +114,6 @@ export class SnapshotBook implements Derived {
   list(): Snapshot[] {
     return [...this.#known.values()];
   }
-
-  skippedAt(commit: string): readonly string[] {
-    return this.list().find((one) => one.commit === commit)?.skipped ?? [];
-  }
 }
 
 function thinnedOut(given: string): SmithyError {

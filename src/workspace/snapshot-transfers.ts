@@ -115,7 +115,7 @@ export class SnapshotTransfers {
     manifest: ArchivedManifest,
     name: string | undefined,
   ): Promise<Snapshot> {
-    const { store, snapshots, saved, ledger, clock, book } = this.#deps;
+    const { store, snapshots, saved, ledger, clock } = this.#deps;
     await store.createRepository(KEPT);
     const id = snapshots.nextId();
     const commit = await store.commit({
@@ -143,7 +143,7 @@ export class SnapshotTransfers {
       tools: manifest.tools,
       origin: { id: manifest.id, ts: manifest.ts, base_event_id: manifest.baseEventId },
     };
-    return saved.record(id, note, book.find(undefined));
+    return saved.record(id, note);
   }
 
   async *#files(commit: CommitId): AsyncGenerator<ArchivedFile> {

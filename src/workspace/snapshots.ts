@@ -12,7 +12,7 @@ import type { Dialogs } from './dialogs.js';
 import type { EditBook } from './edit-book.js';
 import type { Meter } from './metrics.js';
 import type { Redaction } from './redaction.js';
-import { skippedFiles, type Saved, type Saving } from './saving.js';
+import { sightOf, type Saved, type Saving } from './saving.js';
 import { settled } from './settled.js';
 import type { SnapshotBook } from './snapshot-book.js';
 import type { Unrecorded } from './unrecorded.js';
@@ -151,11 +151,13 @@ export class Snapshots {
     return hashes;
   }
 
-  /** The commit is on the branch of its id; the line makes it a snapshot. */
-  async record(id: string, note: SnapshotNote, dialog: DialogState | undefined): Promise<Snapshot> {
-    const { editBook, snapshots, unrecorded, clock, version, log } = this.#deps;
+  /** The commit is on the branch of its id; the line makes it a snapshot, and says this `also`. */
+  async record(id: string, note: SnapshotNote, also: Partial<NewEvent> = {}): Promise<Snapshot> {
+    const { book, editBook, snapshots, unrecorded, clock, version, log } = this.#deps;
+    const dialog = book.find(undefined);
     const named = note.name === null ? '' : ` ${note.name}`;
     const line: NewEvent = {
+      ...also,
       ts: new Date(clock.now()).toISOString(),
       author: { name: 'smithyd', version, kind: 'daemon' },
       action_type: 'snapshot_create',
@@ -204,8 +206,8 @@ export class Snapshots {
       readonly said: Partial<Surroundings>;
     },
   ): Promise<Snapshot> {
-    const { snapshots, ledger, watcher, book, metrics } = this.#deps;
-    const skipped = skippedFiles(saved.skipped);
+    const { snapshots, ledger, watcher, metrics } = this.#deps;
+    const { skipped, ...rules } = sightOf(saved);
     const note: SnapshotNote = {
       commit: saved.commit,
       name: how.name,
@@ -215,7 +217,7 @@ export class Snapshots {
       ...this.surroundings(how.said),
       ...(skipped.length === 0 ? {} : { skipped }),
     };
-    const snapshot = await this.record(snapshots.nextId(), note, book.find(undefined));
+    const snapshot = await this.record(snapshots.nextId(), note, rules);
     metrics.snapshotSaved(saved.bytes);
     return snapshot;
   }

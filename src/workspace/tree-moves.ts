@@ -1,11 +1,12 @@
 import type { Span } from '../core/edits.js';
-import { ignoredAt } from '../core/ignored-at.js';
 import type { CommitId, Hash, Path } from '../core/model.js';
 import { planRestore, type Difference, type Step } from '../core/restore-plan.js';
+import { createLookout } from '../core/sight.js';
 import type { CheckpointStore, Commit, OnProgress, TreeChange } from '../core/store.js';
 import type { Content, Outcome, TreeWriter } from '../core/tree-writer.js';
 import type { Watcher } from '../core/watching.js';
 import { BASED_ON } from './goals.js';
+import type { Sights } from './sights.js';
 
 const SMALL_BYTES = 256 * 1024;
 
@@ -13,14 +14,15 @@ export interface MoveDeps {
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
   readonly files: TreeWriter;
-  /** Tracked paths the checkpoint could not take in: absence there proves nothing. */
-  readonly skippedAt: (commit: CommitId) => readonly string[];
+  readonly sights: Pick<Sights, 'at' | 'wasHeld'>;
 }
 
 export interface MoveRequest {
   /** A commit of exactly what is on disk. */
   readonly from: CommitId;
   readonly to: CommitId;
+  /** Where in the ledger `to` was the state; absent: it is no older than what is there. */
+  readonly asOf?: number | undefined;
   readonly paths?: readonly Path[];
   /** Given when what is on disk is not exactly `from`. */
   readonly differences?: readonly Difference[];
@@ -56,7 +58,7 @@ export async function planMove(deps: MoveDeps, request: MoveRequest): Promise<Mo
   ]);
   const differences =
     request.differences ?? (await store.differences(request.from, request.to)).map(toDifference);
-  const spared = await sparedDeletions(deps, to, differences);
+  const spared = await sparedDeletions(deps, { to, asOf: request.asOf }, differences);
   const left = new Set(spared.map(({ path }) => path));
   const { steps } = planRestore({
     differences: differences.filter(({ path }) => !left.has(path)),
@@ -117,6 +119,13 @@ export function summarisePlan({ steps, spared }: MovePlan): Moved {
   };
 }
 
+/** One by one: as arguments of one call a hundred thousand paths are too many. */
+export function addTo(all: Moved, more: Moved): void {
+  for (const path of more.restored) all.restored.push(path);
+  for (const path of more.deleted) all.deleted.push(path);
+  for (const change of more.changes) all.changes.push(change);
+}
+
 export function nothingMoved(): Moved {
   return { restored: [], deleted: [], skipped: [], changes: [], raced: false };
 }
@@ -153,25 +162,32 @@ export function toDifference({ path, before, after }: TreeChange): Difference {
   return { path, from: before, to: after };
 }
 
-/** Deletions that the target does not justify: ignored or skipped then, so absent for another reason. */
+/** A restore deletes only what the target would hold had it been there; the rest is left. */
 async function sparedDeletions(
-  { store, skippedAt }: MoveDeps,
-  target: Commit,
+  { store, sights }: MoveDeps,
+  { to, asOf = Infinity }: { readonly to: Commit; readonly asOf: number | undefined },
   differences: readonly Difference[],
 ): Promise<Skipped[]> {
-  const deletions = differences.filter(({ to }) => to === null);
+  const deletions = differences.filter((one) => one.to === null);
   if (deletions.length === 0) return [];
-  const tree = await store.tree(target.id);
-  const texts = new Map<string, string | undefined>();
-  for (const [path, { hash }] of tree) {
+  const texts = await ignoreFiles(store, to.id);
+  const sight = sights.at(to.trailers[BASED_ON] ?? to.id);
+  const look = createLookout(sight, (folder) => texts.get(folder));
+  return deletions.flatMap(({ path, from }): Skipped[] => {
+    const reason = look(path, from?.mode === '120000' ? 'link' : 'file');
+    const isLeft = reason === 'ignored_at_checkpoint' ? !sights.wasHeld(path, asOf) : true;
+    return reason !== undefined && isLeft ? [{ path, reason }] : [];
+  });
+}
+
+/** By folder. A link counts as absent, as it does to git. */
+async function ignoreFiles(store: CheckpointStore, commit: CommitId): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  for (const [path, { hash, mode }] of await store.tree(commit)) {
     if (path !== '.gitignore' && !path.endsWith('/.gitignore')) continue;
+    if (mode === '120000') continue;
     const folder = path.slice(0, Math.max(0, path.length - '/.gitignore'.length));
     texts.set(folder, (await store.readBlob(hash)).toString('utf8'));
   }
-  const skipped = new Set(skippedAt((target.trailers[BASED_ON] ?? target.id) as CommitId));
-  return deletions.flatMap(({ path }): Skipped[] => {
-    if (skipped.has(path)) return [{ path, reason: 'not_in_checkpoint' }];
-    const isIgnored = ignoredAt(path, (folder) => texts.get(folder));
-    return isIgnored ? [{ path, reason: 'ignored_at_checkpoint' }] : [];
-  });
+  return texts;
 }

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { CLI, projectsPerTest } from '../support/daemon-project.js';
+import Database from 'libsql';
+import { CLI, projectsPerTest, type Project } from '../support/daemon-project.js';
 import { killSweep } from '../support/kill-sweep.mjs';
 import {
   argumentsOf,
@@ -116,20 +117,53 @@ describe('a daemon that is killed', () => {
     },
   );
 
+  it('starts while another program holds a journal, and knows messages it was told before', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    const { dialog_id: dialog } = await work.fresh({ a: '0' });
+    const message = { content: 'do it', message_id: 'first' };
+    const sent = await work.call('user_message', message);
+    await project.cli(['stop']);
+    const other = new Database(project.path('dialogs', dialog, 'journal.sqlite'));
+    try {
+      other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE meta SET rowid = rowid');
+      work = await Work.start(project);
+      expect(await work.call('user_message', message)).toEqual(sent);
+      const next = { content: 'go on', message_id: 'second' };
+      expect(await work.call('user_message', next)).toMatchObject({ message_index: 1 });
+      work.put({ a: '1' });
+      expect((await work.save('saved')).changed).toMatchObject({ modified: 1 });
+    } finally {
+      other.close();
+    }
+  });
+
+  it('knows of a checkpoint without a line what that could not take in', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    await work.call('update_config', { maxFileBytes: 100 });
+    const { dialog_id: dialog } = await work.fresh({ a: '0' });
+    const { commit_id: tip } = await work.save('kept');
+    await project.cli(['stop']);
+    work.put({ large: 'x'.repeat(101) });
+    const ahead = commitAhead(project, work.checkpoints(dialog), tip);
+    work = await Work.start(project);
+    expect(await work.log()).toHaveLength(3);
+    await work.call('update_config', { maxFileBytes: 1_000 });
+    await work.save('with it');
+    const { deleted, skipped } = await work.restore(ahead);
+    expect(deleted).toEqual([]);
+    expect(skipped).toEqual([{ path: 'large', reason: 'not_in_checkpoint' }]);
+  });
+
   traced('mends as soon as there is room when the disk was full at the start', async () => {
     const project = newProject();
     let work = await Work.start(project);
     const { dialog_id: dialog } = await work.fresh({ a: '0' });
     const { commit_id: tip } = await work.save('kept');
     await project.cli(['stop']);
-    // As a kill between branch and ledger leaves it.
     const inside = work.checkpoints(dialog);
-    const ahead = execFileSync('git', ['commit-tree', '-p', tip, '-m', 'ahead', `${tip}^{tree}`], {
-      cwd: inside,
-      env: plainEnvironment({ ...SOMEBODY, GIT_OBJECT_DIRECTORY: project.path('store/objects') }),
-      encoding: 'utf8',
-    }).trim();
-    git(inside, ['update-ref', 'refs/heads/session_1', ahead]);
+    const ahead = commitAhead(project, inside, tip);
     const ledger = project.path('ledger/events.jsonl');
     const fault = ['-P', ledger, '-e', 'inject=pwrite64:error=ENOSPC'];
     const start = [process.execPath, CLI, '--root', project.root, 'start', '--foreground'];
@@ -148,6 +182,17 @@ describe('a daemon that is killed', () => {
     expect(listed.slice(0, 3)).toEqual([next, ahead, tip]);
   });
 });
+
+/** As a kill between branch and ledger leaves it. */
+function commitAhead(project: Project, inside: string, tip: string): string {
+  const ahead = execFileSync('git', ['commit-tree', '-p', tip, '-m', 'ahead', `${tip}^{tree}`], {
+    cwd: inside,
+    env: plainEnvironment({ ...SOMEBODY, GIT_OBJECT_DIRECTORY: project.path('store/objects') }),
+    encoding: 'utf8',
+  }).trim();
+  git(inside, ['update-ref', 'refs/heads/session_1', ahead]);
+  return ahead;
+}
 
 function callOf(what: 'reset' | 'restore' | 'rewind', initial: string): [string, object] {
   if (what === 'reset') return ['reset', {}];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { editing } from '../support/edits.js';
-import { sharedWork, type Opened } from '../support/work.js';
+import { git, sharedWork, type Opened } from '../support/work.js';
 
 describe('a restore that keeps the work of others', () => {
   const shared = sharedWork();
@@ -35,6 +35,19 @@ describe('a restore that keeps the work of others', () => {
       message: `Restored to ${first}`,
     });
     expect(await work.fsck()).toBe('');
+  });
+
+  it('does not mind what one that failed has left', async () => {
+    const work = shared();
+    const { dialog_id: dialog, initial_checkpoint: first } = await work.fresh({ a: '1\n' });
+    const edit = editing(work);
+    const started = await edit.start(['a']);
+    work.put({ a: '2\n' });
+    await edit.finalize(started);
+    const wanted = 'refs/heads/wanted';
+    git(work.checkpoints(dialog), ['update-ref', wanted, first]);
+    expect(await work.restore(first, mode)).toMatchObject({ restored: ['a'] });
+    expect(git(work.checkpoints(dialog), ['for-each-ref', wanted])).toBe('');
   });
 
   it('63, 64: merges lines of others in the same file, and reports what contradicts', async () => {

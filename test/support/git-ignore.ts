@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Decision, RuleText } from '../../src/core/tracking.js';
-import { createRules } from '../../src/watch/rules/rules.js';
+import { createRules } from '../../src/core/rules.js';
 import type { IgnoreCase } from './ignore-cases.js';
 
 export interface Difference {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EntryKind } from '../../src/core/tracking.js';
+import type { EntryKind, RuleOptions } from '../../src/core/tracking.js';
 import { explain } from '../../src/watch/rules/explain.js';
-import { createRules, type RuleOptions } from '../../src/watch/rules/rules.js';
+import { createRules } from '../../src/core/rules.js';
 
 interface Setup extends Partial<Omit<RuleOptions, 'config'>> {
   config?: Partial<RuleOptions['config']>;

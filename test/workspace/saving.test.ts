@@ -35,6 +35,7 @@ function lateTeller() {
       entries: () => known.values(),
       emptyFolders: () => [],
       skipped: () => [],
+      rules: () => undefined,
       settle: () => Promise.resolve({ fresh: true }),
       onChange: (listener: (batch: ChangeBatch) => void) => {
         listeners.push(listener);

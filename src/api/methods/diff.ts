@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from '../method.js';
-import { count, forDialog } from './shapes.js';
+import { count, forDialog, omitted } from './shapes.js';
 
 const place = z.string().min(1).max(200);
 const mode = z.enum(['100644', '100755', '120000']);
@@ -60,6 +60,7 @@ export const diff = method({
         encoding: z.enum(['utf-8', 'latin1']).optional(),
       }),
     ),
+    omitted,
     text: z.string(),
   }),
   run: ({ workspace }, { dialog_id: dialog, ...request }) =>

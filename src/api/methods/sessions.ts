@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from '../method.js';
-import { commitId, count, forDialog, restoreAnswer, skipped, time } from './shapes.js';
+import { commitId, count, forDialog, omitted, restoreAnswer, skipped, time } from './shapes.js';
 
 export const getSession = method({
   name: 'get_session',
@@ -25,6 +25,7 @@ export const getSession = method({
         diff: z.string().optional(),
       }),
     ),
+    omitted,
   }),
   cli: { command: 'session' },
   run: ({ workspace }, { dialog_id: dialog }) => workspace.sessions.present(dialog),

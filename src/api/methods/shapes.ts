@@ -8,6 +8,8 @@ export const time = z.string().describe('ISO 8601.');
 export const dialogId = z.string().min(1).max(64).describe('Default: the current dialog.');
 export const forDialog = { dialog_id: dialogId.optional() };
 
+/** Of a list of files that has an end. */
+export const omitted = count.optional().describe('Further files that differ and are not listed.');
 export const changedCounts = z.object({ added: count, modified: count, deleted: count });
 
 export const skipped = z.array(z.object({ path: z.string(), reason: z.string() }));

@@ -4,7 +4,7 @@ import { SmithyError } from '../../core/errors.js';
 import type { GlobalFlags } from '../args.js';
 import { callDaemon } from '../daemon-call.js';
 import { renderNameStatus, renderSideBySide, renderStat, renderUnified } from '../diff-view.js';
-import { printableJson } from '../text.js';
+import { printableJson, tellWarnings } from '../text.js';
 
 const VIEWS = {
   '--unified': renderUnified,
@@ -12,6 +12,8 @@ const VIEWS = {
   '--side-by-side': renderSideBySide,
   '--name-status': renderNameStatus,
 } as const;
+
+const MOST_NAMED = 10;
 
 type View = keyof typeof VIEWS;
 
@@ -31,7 +33,21 @@ export async function diff(globals: GlobalFlags, words: readonly string[]): Prom
     ...(globals.dialog === undefined ? {} : { dialog_id: globals.dialog }),
   })) as Answer<'diff'>;
   process.stdout.write(globals.json ? printableJson(answer) : draw(answer, view));
+  const colour = wantsColour(process.stderr);
+  const aside = (text: string): unknown => process.stderr.write(text);
+  if (!globals.json) tellWarnings({ warnings: missing(answer) }, { colour, aside });
   return 0;
+}
+
+/** A patch that is cut must not look whole. */
+function missing({ files, omitted = 0 }: Answer<'diff'>): string[] {
+  const large = files.filter((file) => file.is_too_large).map(({ path }) => path);
+  const unnamed = Math.max(0, large.length - MOST_NAMED) + omitted;
+  const named = [
+    ...large.slice(0, MOST_NAMED),
+    ...(unnamed === 0 ? [] : [`${unnamed} more files`]),
+  ];
+  return named.length === 0 ? [] : [`Not in this diff: ${named.join(', ')}.`];
 }
 
 function draw({ files, text }: Answer<'diff'>, view: View): string {

@@ -21,14 +21,24 @@ function plain(...members: string[]): Record<string, Rule> {
 const LINE: Rules = {
   ...plain('ts', 'action_type', 'branch', 'session', 'parent_event_id', 'dialog_id'),
   ...plain('files', 'changes', 'moves', 'diff_path', 'affected_lines', 'semantic_block', 'told'),
-  ...plain('snapshot_ref', 'known', 'saved', 'skipped', 'changed', 'counts', 'paths', 'outcome'),
+  ...plain(
+    'snapshot_ref',
+    'known',
+    'saved',
+    'skipped',
+    'rules',
+    'changed',
+    'counts',
+    'paths',
+    'outcome',
+  ),
   ...plain('checkpoint', 'new_checkpoint', 'restored_to', 'rewound_to', 'bookmarked', 'exported'),
   ...plain('thinned', 'pruned', 'redacted'),
   author: plain('kind'),
   bookmark: 'name',
   message_id: 'name',
   edit: {
-    ...plain('id', 'what', 'before', 'newFolders', 'begun', 'touched', 'gaveBack'),
+    ...plain('id', 'what', 'before', 'newFolders', 'letIn', 'begun', 'touched', 'gaveBack'),
     facts: { ...plain('id', 'scope', 'dialog', 'since'), requestId: 'name' },
   },
   fact: {

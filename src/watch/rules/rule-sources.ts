@@ -9,9 +9,8 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { RuleText } from '../../core/tracking.js';
+import type { RuleOptions, RuleText } from '../../core/tracking.js';
 import { codeOf, isExhaustion } from '../content/content.js';
-import type { RuleOptions } from './rules.js';
 
 /** Where git's rules for a root come from on this machine. Nothing in the repository is executed. */
 export interface RuleSources extends Pick<

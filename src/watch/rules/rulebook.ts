@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Stamp } from '../../core/stamp.js';
 import { sameStamp } from '../../core/stamp.js';
-import type { EntryKind, Explanation, RuleSet, RuleText } from '../../core/tracking.js';
+import type { EntryKind, Explanation, OuterRules, RuleSet, RuleText } from '../../core/tracking.js';
 import { explain } from './explain.js';
 import { kindOf, look } from '../scan/disk.js';
 import { readIgnoreFile, type RuleWarning } from './rule-sources.js';
@@ -20,6 +20,8 @@ export class Rulebook {
   readonly #deps: Deps;
   #outside = new Map<string, Stamp | undefined>();
   fingerprint = '';
+  /** Undefined until they were read. */
+  outer: OuterRules | undefined;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -41,6 +43,7 @@ export class Rulebook {
       return false;
     }
     this.fingerprint = set.fingerprint;
+    this.outer = set.outer;
     this.#deps.tree.root.rules = set.root;
     return true;
   }

@@ -1,35 +1,17 @@
-import { isProtected } from '../../core/paths.js';
-import { isTemporary } from '../../core/tree-writer.js';
-import { compilePatterns, type DroppedRule, type PatternFile } from '../../core/patterns.js';
-import type { Pattern, PatternView } from '../../core/patterns.js';
-import { FIXED_EXCLUSIONS, PROJECT_DOTFILES, SECRETS } from '../../core/tracking.js';
+import { isProtected } from './paths.js';
+import { isTemporary } from './tree-writer.js';
+import { compilePatterns, type DroppedRule, type PatternFile } from './patterns.js';
+import type { Pattern, PatternView } from './patterns.js';
+import { FIXED_EXCLUSIONS, PROJECT_DOTFILES, SECRETS } from './tracking.js';
 import type {
   Decision,
   EntryKind,
   FolderRules,
   Reason,
+  RuleOptions,
   RuleText,
   TrackHidden,
-} from '../../core/tracking.js';
-
-export interface RuleOptions {
-  readonly config: {
-    readonly trackHidden: TrackHidden;
-    readonly include: readonly string[];
-    readonly exclude: readonly string[];
-  };
-  /** The root's own `.gitignore`. */
-  readonly rootIgnore?: string;
-  readonly infoExclude?: RuleText;
-  readonly globalExcludes?: RuleText;
-  /** From the top of the repository to the root, '' when they are the same. */
-  readonly prefix?: string;
-  /** Ignore files of the folders above the root, top first; `base` as `prefix`. */
-  readonly above?: readonly { readonly base: string; readonly text: string }[];
-  readonly ignoreCase: boolean;
-  /** For tests that compare with git: git's rules alone, without ours. */
-  readonly gitOnly?: boolean;
-}
+} from './tracking.js';
 
 export interface RootRules extends FolderRules {
   /** Patterns that are not applied, so far. */

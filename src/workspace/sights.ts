@@ -1,0 +1,131 @@
+import type { Derived } from '../core/derived.js';
+import type { DialogFact } from '../core/dialogs.js';
+import type { LedgerEntry, NewEvent } from '../core/ledger.js';
+import type { CommitId, Path } from '../core/model.js';
+import type { Sight } from '../core/sight.js';
+import type { SnapshotNote } from '../core/snapshots.js';
+import type { OuterRules } from '../core/tracking.js';
+import { inParts } from './dialog-book.js';
+import type { EditNote } from './edit-book.js';
+
+/** A path that is tracked because an edit of it began, whatever the rules say. */
+interface LetIn {
+  /** The line of that edit. */
+  readonly seq: number;
+  /** There was nothing then. */
+  readonly isNew: boolean;
+}
+
+type Piece =
+  | { readonly sight: Sight }
+  /** The number of the sight among those before. */
+  | { readonly of: readonly (readonly [string, number])[] }
+  | { readonly letIn: readonly (readonly [string, LetIn])[] };
+
+const BLIND: Sight = { rules: undefined, skipped: [] };
+
+/** How far each checkpoint and snapshot could see, as the ledger tells it. */
+export class Sights implements Derived {
+  readonly name = 'sights';
+  readonly form = 1;
+  /** Most are as the one before, and then they are the same object. */
+  readonly #of = new Map<string, Sight>();
+  readonly #letIn = new Map<string, LetIn>();
+  #last = BLIND;
+  /** Only while it is loaded. */
+  readonly #loaded: Sight[] = [];
+
+  at(commit: string): Sight {
+    return this.#of.get(commit) ?? BLIND;
+  }
+
+  /** Whether an edit has made the path one that a checkpoint at this position would have held. */
+  wasHeld(path: Path, asOf: number): boolean {
+    const found = this.#letIn.get(path);
+    return found !== undefined && (found.isNew || found.seq <= asOf);
+  }
+
+  /** Rules are told when they are not those that were told last. */
+  withNewRules(events: readonly NewEvent[]): NewEvent[] {
+    let last = JSON.stringify(this.#last.rules);
+    return events.map((event) => {
+      const { rules, ...rest } = event;
+      if (rules === undefined) return event;
+      const told = JSON.stringify(rules);
+      if (told === last) return rest;
+      last = told;
+      return event;
+    });
+  }
+
+  reset(): void {
+    this.#of.clear();
+    this.#letIn.clear();
+    this.#loaded.length = 0;
+    this.#last = BLIND;
+  }
+
+  fold(entry: LedgerEntry): void {
+    const note = entry['edit'] as EditNote | undefined;
+    if (note?.what === 'started') this.#noteLetIn(note, entry.seq);
+    const seen = seenBy(entry);
+    if (seen === undefined) return;
+    const { skipped = this.#last.skipped } = seen;
+    const rules = (entry['rules'] as OuterRules | undefined) ?? this.#last.rules;
+    const isSame = rules === this.#last.rules && sameList(skipped, this.#last.skipped);
+    if (!isSame) this.#last = { rules, skipped };
+    // The newest has to be the last one: what is put aside says no more of it.
+    this.#of.delete(seen.commit);
+    this.#of.set(seen.commit, this.#last);
+  }
+
+  save(): unknown[] {
+    const numbers = new Map([...new Set(this.#of.values())].map((sight, at) => [sight, at]));
+    const of = [...this.#of].map(([commit, sight]) => [commit, numbers.get(sight) ?? 0] as const);
+    const pieces: Piece[] = [...numbers.keys()].map((sight) => ({ sight }));
+    for (const part of inParts(of)) pieces.push({ of: part });
+    for (const part of inParts([...this.#letIn])) pieces.push({ letIn: part });
+    return pieces;
+  }
+
+  load(given: unknown): void {
+    const piece = given as Piece;
+    if ('sight' in piece) this.#loaded.push({ ...BLIND, ...piece.sight });
+    else if ('of' in piece) {
+      for (const [commit, number] of piece.of) {
+        this.#last = this.#loaded[number] ?? BLIND;
+        this.#of.set(commit, this.#last);
+      }
+    } else for (const [path, letIn] of piece.letIn) this.#letIn.set(path, letIn);
+  }
+
+  #noteLetIn({ before, letIn = [] }: EditNote & { readonly what: 'started' }, seq: number): void {
+    const states = new Map(before);
+    for (const path of letIn) {
+      if (!this.#letIn.has(path)) this.#letIn.set(path, { seq, isNew: states.get(path) === null });
+    }
+  }
+}
+
+/** The commit of what was on disk that a line tells of, and what that one could not take in. */
+function seenBy(
+  entry: LedgerEntry,
+): { readonly commit: CommitId; readonly skipped?: readonly string[] } | undefined {
+  const snapshot = entry['snapshot'] as SnapshotNote | undefined;
+  // What another machine saw nobody has written down.
+  if (snapshot?.reason === 'import') return undefined;
+  if (snapshot !== undefined) return { commit: snapshot.commit, skipped: snapshot.skipped ?? [] };
+  const commit = committedBy(entry['fact'] as DialogFact | undefined);
+  if (commit === undefined) return undefined;
+  const skipped = entry['skipped'];
+  return { commit, ...(Array.isArray(skipped) ? { skipped: skipped as string[] } : {}) };
+}
+
+function committedBy(fact: DialogFact | undefined): CommitId | undefined {
+  if (fact?.what === 'created') return fact.earlier === undefined ? fact.initial : undefined;
+  return fact?.what === 'saved' || fact?.what === 'approved' ? fact.commit : undefined;
+}
+
+function sameList(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((one, at) => one === others[at]);
+}

@@ -204,7 +204,11 @@ export class EditBook implements Derived {
       if (this.#records.size <= MOST_REMEMBERED) return;
       if (record.end === undefined || this.#canBeSettled(record, now)) continue;
       this.#records.delete(id);
-      if (record.facts.requestId !== null) this.#requests.delete(record.facts.requestId);
+      // It may name a later one by now.
+      const { requestId } = record.facts;
+      if (requestId !== null && this.#requests.get(requestId) === id) {
+        this.#requests.delete(requestId);
+      }
     }
   }
 }

@@ -267,7 +267,7 @@ export function createHistory(given: WorkspaceDeps) {
     projection.writeIndex(book);
     await projection.catchUp(book);
     await folding.open();
-    void leaving.later(await leaving.now(left));
+    leaving.later(await leaving.now(left));
     patches.follower.open();
     blocks.follower.open();
     snapshotWatch.open();

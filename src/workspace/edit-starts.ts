@@ -12,6 +12,7 @@ import { stateOf, type KnownAt } from './claims.js';
 import type { EditNote } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
 import { requireFile, staleFiles, staleRead } from './edit-refusals.js';
+import { publishUnknown } from './intake.js';
 import type { Pending } from './pending.js';
 import { redactionWarnings } from './redaction.js';
 import { toResult, type UnknownChangeResult } from './unknown-result.js';
@@ -89,7 +90,10 @@ export class EditStarts {
       const warnings = [...this.#warnings(request, found, others), ...redactionWarnings(entries)];
       return { edit, newFolders, unknown, warnings };
     } catch (error) {
+      // What was noticed since it was opened had counted as its own.
+      this.#deps.watcher.publish();
       claims.table.undoOpen(edit, passed);
+      publishUnknown(this.#deps.events, claims.giveBack(edit, []));
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readFileSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { projectsPerTest } from '../support/daemon-project.js';
 import { editing, type Started } from '../support/edits.js';
 import { until } from '../support/until.js';
@@ -126,5 +126,53 @@ describe('a start that is called again under its request id', () => {
     await work.call('status');
     work.put({ a: 'new' });
     expect((await editing(work).finalize({ edit_id: id })).files).toMatchObject([{ path: 'a' }]);
+  });
+});
+
+describe('what is written while an edit ends', () => {
+  const COUNT = 400;
+  const names = Array.from({ length: COUNT }, (_, number) => `many/f${number}`);
+  const filled = (sign: string) =>
+    Object.fromEntries(names.map((name) => [name, `${name}\n${sign.repeat(20_000)}\n`]));
+
+  /** Writes new files, one after another, until the call is answered; names them. */
+  async function writingMeanwhile<T>(
+    work: Work,
+    answer: Promise<T>,
+  ): Promise<{ answer: T; late: string[] }> {
+    const late: string[] = [];
+    let isAnswered = false;
+    const ended = answer.finally(() => (isAnswered = true));
+    await until('it is answered', () => {
+      const name = `late${late.length}`;
+      work.put({ [name]: name });
+      late.push(name);
+      return isAnswered;
+    });
+    return { answer: await ended, late };
+  }
+
+  it('is the edit’s own or unknown when that is finalized', async () => {
+    const work = await Work.start(project());
+    await work.fresh(filled('a'));
+    const edit = editing(work);
+    const command = await edit.startProject();
+    work.put(filled('b'));
+    const { answer, late } = await writingMeanwhile(work, edit.finalize(command));
+    const own = answer.files.map(({ path }) => path).filter((path) => path.startsWith('late'));
+    const { affectedFiles } = await edit.unknown();
+    expect([...own, ...affectedFiles].sort()).toEqual(late.sort());
+  });
+
+  it('is gone or unknown when the edit is taken back', async () => {
+    const work = await Work.start(project());
+    await work.fresh(filled('a'));
+    const edit = editing(work);
+    const command = await edit.startProject();
+    work.put(filled('b'));
+    const { late } = await writingMeanwhile(work, edit.abort(command));
+    const { affectedFiles } = await edit.unknown();
+    const left = late.filter((name) => existsSync(work.at(name)));
+    expect([...affectedFiles].sort()).toEqual(left.sort());
   });
 });

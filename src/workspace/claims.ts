@@ -1,7 +1,7 @@
 import type { Config } from '../core/config.js';
 import { EditTable, type OpenEdit } from '../core/edits.js';
 import { KnownState, type Unexplained } from '../core/known-state.js';
-import type { Path } from '../core/model.js';
+import type { Hash, Path } from '../core/model.js';
 import { createPathMatch } from '../core/path-match.js';
 import {
   sameState,
@@ -87,6 +87,12 @@ export class Claims {
     for (const [path, state] of should) this.known.explain(path, state);
     for (const [path, state] of late) this.known.explain(path, this.shouldHold(path, state));
     return this.unknown([...told, ...late.map(([path]) => path)]);
+  }
+
+  /** What may have to be put back: what is expected where there is doubt, and before open edits. */
+  expectations(): Hash[] {
+    const before = this.table.list().flatMap((edit) => [...edit.before.values()]);
+    return [...this.known.expectations(), ...before.flatMap((state) => state?.hash ?? [])];
   }
 
   /** What is on disk at these paths where that is not what should be there. */

@@ -34,6 +34,7 @@ import { createMending } from './mending.js';
 import { migrate } from './migration.js';
 import { Milestones } from './milestones.js';
 import { Patches } from './patches.js';
+import { holdingOf } from './pins.js';
 import { Places } from './places.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
@@ -150,9 +151,8 @@ export function createHistory(given: WorkspaceDeps) {
   const goals = new Goals({ ...shared, places });
   const diffs = new Diffs({ ...shared, dialogs, places });
   const showing = new Showing({ ...shared, dialogs, places });
-  const edited = (entries: readonly LedgerEntry[], told: readonly Account[]): void => {
+  const edited = (entries: readonly LedgerEntry[], told: readonly Account[]) =>
     projection.edited(book, entries, told);
-  };
   const edits = new Edits({
     ...shared,
     dialogs,
@@ -202,7 +202,7 @@ export function createHistory(given: WorkspaceDeps) {
       return dialog === undefined ? [] : (await saving.pending(dialog)).map(({ path }) => path);
     },
   });
-  deps.holdBy({ folded: () => folds.list(), expected: () => claims.known.expectations() });
+  deps.holdBy(holdingOf({ folds, claims, editBook }));
   const { folding, retention, retentionWatch } = createCollecting({
     ...{ ...carried, fileCheckpoints, milestones, patches, projection },
     editsOpen: () => edits.open,

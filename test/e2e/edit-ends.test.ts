@@ -176,3 +176,23 @@ describe('what is written while an edit ends', () => {
     expect([...affectedFiles].sort()).toEqual(left.sort());
   });
 });
+
+describe('an incomplete edit', () => {
+  it('can be taken back although its dialog is deleted', async () => {
+    const home = project();
+    const work = await Work.start(home);
+    const { dialog_id: dialog } = await work.fresh({ a: 'a' });
+    work.put({ f: 'in no checkpoint' });
+    const started = await editing(work).start(['f']);
+    work.put({ f: 'by the edit' });
+    await editing(work).unknown();
+    // What was written a moment ago is kept for a while in any case.
+    await home.cli(['stop']);
+    const again = await Work.start(home);
+    await again.call('create_dialog', { title: 'another' });
+    again.put({ f: 'by the edit' });
+    await again.call('delete_dialog', { dialog_id: dialog });
+    expect(await editing(again).abort(started)).toMatchObject({ restored: ['f'] });
+    expect(again.read('f')).toBe('in no checkpoint');
+  });
+});

@@ -79,7 +79,7 @@ export class EditAborts {
     const { accounts, claims, editBook } = this.#deps;
     const done = nothingDone();
     const spans = await this.#recorded(record);
-    return steadily(this.#deps, async () => {
+    const turn = async (): Promise<AbortAnswer> => {
       await this.#putBack(() => spans.filter((one) => this.#isUntouched(one)), done, mayRemove);
       const back = new Set<string>([...done.restored, ...done.deleted]);
       const undone = spans
@@ -99,7 +99,8 @@ export class EditAborts {
       await editBook.append([...lines, { ...end, files: [...back], ...told }]);
       for (const { path, after } of undone) claims.explain(path, after);
       return answer;
-    });
+    };
+    return steadily(this.#deps, turn, 'run');
   }
 
   /** Adds to `done` what it does; what it replaces is saved first. */

@@ -69,7 +69,8 @@ export class EditEnds {
   async confirm({ facts }: EditRecord, word: LastWord): Promise<void> {
     const voice = { ...spoken(voiceOf(this.#deps, facts), word), by: undefined };
     const edit = { id: facts.id, what: 'finalized' };
-    await this.#deps.editBook.append([{ ...voice, action_type: 'edit_finished', edit }]);
+    const line = { ...voice, action_type: 'edit_finished', edit } as const;
+    await this.#deps.queue.share(() => this.#deps.editBook.append([line]));
   }
 
   #close(edit: OpenEdit, ending: Ending): Promise<Ended> {

@@ -10,7 +10,7 @@ import { linesFor, summaryLines, type Account } from './accounts.js';
 import { unknownVoice } from './adoption.js';
 import { stateOf, type KnownAt } from './claims.js';
 import type { EditNote } from './edit-book.js';
-import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
+import { isTooLarge, steadily, voiceOf, type EditDeps } from './edit-deps.js';
 import { requireFile, staleFiles, staleRead } from './edit-refusals.js';
 import { publishUnknown } from './intake.js';
 import type { Pending } from './pending.js';
@@ -129,15 +129,12 @@ export class EditStarts {
     const { accounts, claims, editBook } = this.#deps;
     const { facts, strategy } = request;
     const unknown = await toResult(found, this.#deps.contents, this.#deps.text);
-    const handed: { from: OpenEdit; span: Span; lines: NewEvent[] }[] = [];
+    const handed: Handed[] = [];
     for (const { from, span } of passed) {
       const described = await accounts.describe(toResults([span]));
       const note = { id: from.facts.id, what: 'passed_on' };
-      handed.push({
-        from,
-        span,
-        lines: linesFor(described, voiceOf(this.#deps, from.facts), note),
-      });
+      const lines = linesFor(described, voiceOf(this.#deps, from.facts), note);
+      handed.push({ from, span, described, lines });
     }
     const noted = found.length === 0 ? [] : await this.#noted(request, found);
     const note: EditNote = {
@@ -160,12 +157,12 @@ export class EditStarts {
       start,
     ]);
     let at = 0;
-    for (const { from, span, lines } of handed) {
+    for (const { from, span, described, lines } of handed) {
       const entry = lines.length === 0 ? undefined : entries[at++];
       // Nothing came of it: what was unknown before still is.
       if (entry === undefined) continue;
       from.passedOn.push({ span, event: entry.id });
-      this.#deps.edited([entry], []);
+      this.#deps.edited([entry], described);
       claims.explain(span.path, span.after);
     }
     if (strategy === 'integrate') {
@@ -217,6 +214,7 @@ export class EditStarts {
         // Not read first: what is too large to be known would take minutes.
         if (kind === 'file') throw this.#notKnown(path);
       }
+      if (await isTooLarge(this.#deps, path)) throw notKept(path);
       const file = await files.readFile(path);
       // Another daemon's: an announcement here would not make it ours.
       const isOthers = decision.reason === 'nested_root';
@@ -247,6 +245,14 @@ export class EditStarts {
 }
 
 type Around = Pick<EditNote & { readonly what: 'started' }, 'begun' | 'touched'>;
+
+/** A path that passed to another edit, and the line that says so. */
+interface Handed {
+  readonly from: OpenEdit;
+  readonly span: Span;
+  readonly described: readonly Account[];
+  readonly lines: readonly NewEvent[];
+}
 
 interface Opening {
   readonly edit: OpenEdit;

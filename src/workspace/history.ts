@@ -266,6 +266,7 @@ export function createHistory(given: WorkspaceDeps) {
     const left = reopenEdits(shared);
     projection.writeIndex(book);
     await projection.catchUp(book);
+    void projection.keepUp(book, turns);
     await folding.open();
     leaving.later(await leaving.now(left));
     patches.follower.open();
@@ -284,14 +285,8 @@ export function createHistory(given: WorkspaceDeps) {
     }
   }
 
-  // Right after the turn that found out: other programs look into the journals while we run.
-  deps.onJournalDue(() => {
-    turns
-      .run(() => projection.catchUp(book))
-      .catch((error: unknown) =>
-        log.write('warn', 'journals could not be rebuilt', { error: String(error) }),
-      );
-  });
+  // Right after the turn that found out.
+  deps.onJournalDue(() => void projection.keepUp(book, turns));
 
   return {
     /** What the start found cut off, and what became of it. */

@@ -103,11 +103,11 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
   const fileCheckpoints = openSummedFile(join(paths.state, 'file-checkpoints.json'));
   const edited = openSummedFile(join(paths.state, 'edited.json'));
   // Until the ledger is read, every line holds what it speaks of.
-  let holding: Holding = { folded: () => [], expected: () => [] };
+  let holding: Holding = { folded: () => [], expected: () => [], isUnsettled: () => true };
   const store = createStore({
     pins: ({ names, runs }) => {
-      const { folded, expected } = holding;
-      const named = createPins(ledger, { folded: () => [...folded(), ...runs], expected });
+      const { folded, ...rest } = holding;
+      const named = createPins(ledger, { folded: () => [...folded(), ...runs], ...rest });
       return async () => [...(await named()), ...copiedBlobs(fileCheckpoints, names)];
     },
     state: paths.state,

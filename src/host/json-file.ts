@@ -5,7 +5,7 @@ import type { SmallFile } from '../core/ports.js';
 import { readSmallFile, replaceFile } from './small-files.js';
 
 /** A JSON file of our own, replaced as a whole. What cannot be read counts as absent. */
-export function openJsonFile(path: string): SmallFile {
+export function openJsonFile(path: string, indent = 2): SmallFile {
   return {
     isThere: () => existsSync(path),
     read() {
@@ -19,7 +19,7 @@ export function openJsonFile(path: string): SmallFile {
     write(content) {
       // Only the last folder: a state folder that somebody removed must not come back by itself.
       if (!existsSync(dirname(path))) mkdirSync(dirname(path), { mode: 0o700 });
-      replaceFile(path, `${JSON.stringify(content, null, 2)}\n`);
+      replaceFile(path, `${JSON.stringify(content, null, indent)}\n`);
     },
     remove: () => rmSync(path, { force: true }),
   };
@@ -37,7 +37,8 @@ interface Summed {
 
 /** The same for what nothing else tells of: with a sum, so that a changed byte is noticed. */
 export function openSummedFile(path: string): SummedFile {
-  const file = openJsonFile(path);
+  // Lists of thousands of files, for nobody to read.
+  const file = openJsonFile(path, 0);
   return {
     ...file,
     read() {

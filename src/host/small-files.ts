@@ -7,9 +7,10 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { SmithyError } from '../core/errors.js';
 
 /** Enough for every file we keep whole in memory; a larger one is not ours. */
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -19,13 +20,16 @@ const MOST_BYTES = 8 * 1024 * 1024;
  * new file, flush, rename, flush of the folder.
  */
 export function replaceFile(path: string, content: string): void {
+  // Nobody could read it again.
+  if (Buffer.byteLength(content) > MOST_BYTES) throw tooLarge(path);
   const folder = dirname(path);
   const fresh = join(folder, `.${basename(path)}.new`);
   // Left by a crash, and nobody else's: the folder is ours alone.
   rmSync(fresh, { force: true });
   const file = openSync(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
-    writeSync(file, content);
+    // Until all of it is written: one write on a nearly full disk may take a part and say nothing.
+    writeFileSync(file, content);
     fsyncSync(file);
   } finally {
     closeSync(file);
@@ -58,11 +62,19 @@ export function readSmallFile(path: string): string | undefined {
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new Error(`${path} is not a plain file`);
-    if (stat.size > MOST_BYTES) throw new Error(`${path} is larger than ${MOST_BYTES} bytes`);
+    if (stat.size > MOST_BYTES) throw tooLarge(path);
     return readFileSync(file, 'utf8');
   } finally {
     closeSync(file);
   }
+}
+
+function tooLarge(path: string): SmithyError {
+  const name = basename(path);
+  return new SmithyError('LIMIT_EXCEEDED', `${name} would hold more than ${MOST_BYTES} bytes.`, {
+    hint: 'Name fewer files.',
+    data: { limit: `bytes of ${name}`, value: MOST_BYTES, setting: null },
+  });
 }
 
 export function isMissing(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import type { Config } from '../core/config.js';
-import { EditTable } from '../core/edits.js';
+import { EditTable, type OpenEdit } from '../core/edits.js';
 import { KnownState, type Unexplained } from '../core/known-state.js';
-import type { Path } from '../core/model.js';
+import type { Hash, Path } from '../core/model.js';
 import { createPathMatch } from '../core/path-match.js';
 import {
   sameState,
@@ -64,11 +64,35 @@ export class Claims {
   /** What the paths in the hands of edits should hold as long as nothing came of these. */
   underWay(): KnownAt[] {
     return this.table.list().flatMap(({ before }) => {
-      return [...before].map(([path, state]): KnownAt => {
-        const doubtful = this.known.doubt(path);
-        return [path, doubtful === undefined ? state : doubtful.expected];
-      });
+      return [...before].map(([path, state]): KnownAt => [path, this.shouldHold(path, state)]);
     });
+  }
+
+  /** What a path that an edit got with this content should hold as long as nothing came of it. */
+  shouldHold(path: Path, before: FileState | null): FileState | null {
+    const doubtful = this.known.doubt(path);
+    return doubtful === undefined ? before : doubtful.expected;
+  }
+
+  /**
+   * To be called when an edit was closed. Its paths should hold this from now on; those it got only
+   * while its end was written down are nobody's, and should hold what they held before. Answers
+   * what nobody can explain.
+   */
+  giveBack({ before }: OpenEdit, should: readonly KnownAt[]): Unexplained[] {
+    const told = new Set(should.map(([path]) => path));
+    const late = [...before].filter(([path]) => {
+      return !told.has(path) && this.table.claimant(path) === undefined;
+    });
+    for (const [path, state] of should) this.known.explain(path, state);
+    for (const [path, state] of late) this.known.explain(path, this.shouldHold(path, state));
+    return this.unknown([...told, ...late.map(([path]) => path)]);
+  }
+
+  /** What may have to be put back: what is expected where there is doubt, and before open edits. */
+  expectations(): Hash[] {
+    const before = this.table.list().flatMap((edit) => [...edit.before.values()]);
+    return [...this.known.expectations(), ...before.flatMap((state) => state?.hash ?? [])];
   }
 
   /** What is on disk at these paths where that is not what should be there. */

@@ -42,6 +42,8 @@ const EVERY = 5_000;
 const MANY = 20_000;
 /** Others have their turn after so long. */
 const SLICE_MS = 8;
+/** So long after a failure it is not tried again with every line. */
+const RETRY_MS = 30_000;
 /** A stop does not wait longer for it; the next start reads a few more lines. */
 const STOP_MS = 2_000;
 
@@ -52,6 +54,7 @@ export class DerivedState {
   #saved = { seq: 0, mark: NO_INDEX };
   #saving: Promise<void> | undefined;
   #isOpen = false;
+  #notBefore = -Infinity;
 
   constructor(deps: DerivedDeps) {
     this.#deps = deps;
@@ -79,14 +82,16 @@ export class DerivedState {
 
   /** There are new lines. */
   wake(): void {
-    if (!this.#isOpen || this.#deps.ledger.head().seq - this.#saved.seq < EVERY) return;
-    void this.save();
+    const { ledger, clock } = this.#deps;
+    if (!this.#isOpen || ledger.head().seq - this.#saved.seq < EVERY) return;
+    if (clock.monotonic() >= this.#notBefore) void this.save();
   }
 
   /** Puts everything aside, behind whatever is under way. A failure costs the next start some time. */
   save(): Promise<void> {
     this.#saving ??= this.#save()
       .catch((error: unknown) => {
+        this.#notBefore = this.#deps.clock.monotonic() + RETRY_MS;
         this.#deps.log.write('warn', 'what is derived could not be put aside', {
           error: String(error),
         });
@@ -141,7 +146,7 @@ export class DerivedState {
     }
     const mark = other.index.mark();
     for (const piece of other.index.pieces(NO_INDEX, mark)) this.#deps.index.load(piece);
-    void this.save();
+    void this.saveAnew();
   }
 
   async close(): Promise<void> {

@@ -1,13 +1,14 @@
 import type { OpenEdit, Span } from '../core/edits.js';
 import type { Path } from '../core/model.js';
 import { planRestore, type Step } from '../core/restore-plan.js';
-import { sameState } from '../core/watching.js';
+import { sameState, type FileState } from '../core/watching.js';
 import { restoredLines } from './adoption.js';
-import { stateOf, type KnownAt } from './claims.js';
+import { stateOf } from './claims.js';
 import type { EditNote, EditRecord } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
 import { toState } from './explained.js';
-import { addTo, applyMove, nothingMoved, type Moved, type MoveDeps } from './tree-moves.js';
+import { publishUnknown } from './intake.js';
+import { applyMove, type MoveDeps } from './tree-moves.js';
 
 export interface AbortAnswer {
   edit_id: string;
@@ -21,6 +22,15 @@ export interface AbortAnswer {
 /** Which folders may go when the last file in them does. */
 export type MayRemove = (folder: Path) => boolean;
 
+/** In all attempts together: one that was cut off has written all the same. */
+interface Done {
+  readonly restored: string[];
+  readonly deleted: string[];
+  readonly saved: AbortAnswer['saved'];
+  /** Of the last attempt alone. */
+  skipped: AbortAnswer['skipped'];
+}
+
 const MOST_ROUNDS = 5;
 
 /** Puts files back to what they were before an edit, and throws nothing away on the way. */
@@ -33,29 +43,32 @@ export class EditAborts {
 
   async abort(edit: OpenEdit, reason: string, mayRemove: MayRemove): Promise<AbortAnswer> {
     const { claims, editBook, watcher, log } = this.#deps;
-    const saved: AbortAnswer['saved'] = [];
+    const done = nothingDone();
+    // Our own writes count as explained; what was unknown before the edit is so again.
+    const should = new Map<Path, FileState | null>();
+    const learn = (): void => {
+      for (const [path, before] of edit.before) {
+        if (!should.has(path)) should.set(path, claims.shouldHold(path, before));
+      }
+    };
     return steadily(this.#deps, async () => {
-      const paths = [...edit.before.keys()];
-      // Our own writes count as explained; what was unknown before the edit is so again.
-      const expected = new Map(paths.map((path) => [path, claims.known.doubt(path)?.expected]));
+      learn();
       const changed = () => edit.spans((path) => stateOf(watcher.get(path))).filter(isChanged);
-      const moved = await this.#putBack(changed, saved, mayRemove);
+      await this.#putBack(changed, done, mayRemove);
       const voice = { ...voiceOf(this.#deps, edit.facts), by: undefined };
-      const files = saved.map(({ path }) => path);
+      const files = done.saved.map(({ path }) => path);
       const action_type = 'edit_aborted';
-      const known = [...edit.before].map(([path, before]): KnownAt => {
-        const doubtful = expected.get(path);
-        return [path, doubtful === undefined ? before : doubtful];
-      });
-      const answer = toAnswer(edit.facts.id, moved, saved);
+      const answer = toAnswer(edit.facts.id, done);
+      learn();
+      const known = [...should].filter(([path]) => edit.before.has(path));
       const gaveBack = claims.unsettled(known);
       const end = { id: edit.facts.id, what: 'aborted' };
       const note = gaveBack.length === 0 ? end : { ...end, gaveBack };
-      const told = { saved, reason, outcome: outcomeOf(answer) };
+      const told = { saved: done.saved, reason, outcome: outcomeOf(answer) };
       await editBook.append([{ ...voice, action_type, files, ...told, known, edit: note }]);
       watcher.publish();
       claims.table.close(edit);
-      for (const [path, state] of known) claims.explain(path, state);
+      publishUnknown(this.#deps.events, claims.giveBack(edit, known));
       log.write('info', 'edit aborted', { edit: edit.facts.id, reason, files: files.length });
       return answer;
     });
@@ -64,15 +77,12 @@ export class EditAborts {
   /** Of an edit that was left incomplete: its changes are in the ledger, and so is their way back. */
   async revert(record: EditRecord, mayRemove: MayRemove): Promise<AbortAnswer> {
     const { accounts, claims, editBook } = this.#deps;
-    const saved: AbortAnswer['saved'] = [];
-    return steadily(this.#deps, async () => {
-      const spans = await this.#recorded(record);
-      const others = spans.filter((span) => !this.#isUntouched(span));
-      const own = spans.filter((span) => this.#isUntouched(span));
-      const now = () => own.filter((span) => this.#isUntouched(span));
-      const moved = await this.#putBack(now, saved, mayRemove);
-      const back = new Set<string>([...moved.restored, ...moved.deleted]);
-      const undone = own
+    const done = nothingDone();
+    const spans = await this.#recorded(record);
+    const turn = async (): Promise<AbortAnswer> => {
+      await this.#putBack(() => spans.filter((one) => this.#isUntouched(one)), done, mayRemove);
+      const back = new Set<string>([...done.restored, ...done.deleted]);
+      const undone = spans
         .filter(({ path }) => back.has(path))
         .map(({ path, before, after }) => ({ path, before: after, after: before }));
       const { facts } = record;
@@ -81,41 +91,35 @@ export class EditAborts {
       const end = { ...voice, by: undefined, action_type: 'edit_aborted' as const, edit: note };
       const [first = 1] = record.lines;
       const lines = await restoredLines(accounts, undone, { voice, asOf: first - 1 });
-      const skipped = others.map(({ path }) => ({ path, reason: 'changed_by_others' }));
-      const answer = toAnswer(
-        facts.id,
-        { ...moved, skipped: [...moved.skipped, ...skipped] },
-        saved,
-      );
-      const told = { saved, reason: 'asked', outcome: outcomeOf(answer) };
+      const others = spans
+        .filter((one) => !back.has(one.path) && !this.#isUntouched(one))
+        .map(({ path }) => ({ path, reason: 'changed_by_others' }));
+      const answer = toAnswer(facts.id, { ...done, skipped: [...done.skipped, ...others] });
+      const told = { saved: done.saved, reason: 'asked', outcome: outcomeOf(answer) };
       await editBook.append([...lines, { ...end, files: [...back], ...told }]);
       for (const { path, after } of undone) claims.explain(path, after);
       return answer;
-    });
+    };
+    return steadily(this.#deps, turn, 'run');
   }
 
-  /** Adds to `saved` what it replaces, before it does. */
-  async #putBack(
-    changed: () => Span[],
-    saved: AbortAnswer['saved'],
-    mayRemove: MayRemove,
-  ): Promise<Moved> {
-    const all = nothingMoved();
+  /** Adds to `done` what it does; what it replaces is saved first. */
+  async #putBack(changed: () => Span[], done: Done, mayRemove: MayRemove): Promise<void> {
     for (let round = 1; ; round++) {
       const spans = changed();
       await this.#deps.accounts.keep(spans.map(({ path, after }) => [path, after] as const));
       for (const { path, after } of spans) {
-        if (after !== null) saved.push({ path, hash: after.hash });
+        if (after !== null) done.saved.push({ path, hash: after.hash });
       }
       const differences = spans.map(({ path, before, after }) => {
         return { path, from: after, to: before };
       });
       const steps = planRestore({ differences }).steps.filter((step) => isWanted(step, mayRemove));
       const moved = await applyMove(this.#deps, { steps, spared: [] });
-      addTo(all, moved);
-      if (!moved.raced || round === MOST_ROUNDS) {
-        return { ...all, skipped: moved.skipped };
-      }
+      for (const path of moved.restored) done.restored.push(path);
+      for (const path of moved.deleted) done.deleted.push(path);
+      done.skipped = moved.skipped;
+      if (!moved.raced || round === MOST_ROUNDS) return;
     }
   }
 
@@ -155,7 +159,10 @@ function outcomeOf({ restored, removed, skipped }: AbortAnswer) {
   return { restored, removed, skipped };
 }
 
-function toAnswer(id: string, moved: Moved, saved: AbortAnswer['saved']): AbortAnswer {
-  const { restored, deleted, skipped } = moved;
+function nothingDone(): Done {
+  return { restored: [], deleted: [], skipped: [], saved: [] };
+}
+
+function toAnswer(id: string, { restored, deleted, saved, skipped }: Done): AbortAnswer {
   return { edit_id: id, restored, removed: deleted, saved, skipped };
 }

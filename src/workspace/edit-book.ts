@@ -108,8 +108,10 @@ export class EditBook implements Derived {
     if (note !== undefined) this.#note(note, entry);
   }
 
+  /** Undefined when the line is damaged: the next one would be somebody else's. */
   async entry(seq: number): Promise<LedgerEntry | undefined> {
-    return (await this.#deps.ledger.read({ after: seq - 1, limit: 1 }))[0];
+    const [entry] = await this.#deps.ledger.read({ after: seq - 1, limit: 1 });
+    return entry?.seq === seq ? entry : undefined;
   }
 
   /** Edits without an end: of this run, or of one that was cut off. */
@@ -120,6 +122,13 @@ export class EditBook implements Derived {
   /** Ended by time or by a crash, and still waiting for somebody to say what became of them. */
   incomplete(): EditRecord[] {
     return [...this.#records.values()].filter((record) => this.#canBeSettled(record));
+  }
+
+  /** What its lines tell may still be taken back. */
+  isUnsettled(id: EditId): boolean {
+    const record = this.#records.get(id);
+    if (record === undefined) return false;
+    return record.end === undefined || this.#canBeSettled(record);
   }
 
   /** From this line on what lines tell may still be taken back. */
@@ -206,7 +215,11 @@ export class EditBook implements Derived {
       if (this.#records.size <= MOST_REMEMBERED) return;
       if (record.end === undefined || this.#canBeSettled(record, now)) continue;
       this.#records.delete(id);
-      if (record.facts.requestId !== null) this.#requests.delete(record.facts.requestId);
+      // It may name a later one by now.
+      const { requestId } = record.facts;
+      if (requestId !== null && this.#requests.get(requestId) === id) {
+        this.#requests.delete(requestId);
+      }
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Config } from '../core/config.js';
 import { activeSession } from '../core/dialogs.js';
 import { authorOf, byOf, type EditFacts } from '../core/edits.js';
 import { SmithyError } from '../core/errors.js';
+import type { Path } from '../core/model.js';
 import type { Clock, Log } from '../core/ports.js';
 import type { Queue } from '../core/queue.js';
 import type { CheckpointStore } from '../core/store.js';
@@ -51,20 +52,33 @@ export function voiceOf(
   };
 }
 
+/** Larger than anything that is saved; told without reading it. */
+export async function isTooLarge(
+  { files, config }: Pick<EditDeps, 'files' | 'config'>,
+  path: Path,
+): Promise<boolean> {
+  const content = await files.reading((read) => read(path));
+  if (content === null) return false;
+  const size = 'chunks' in content ? content.size : content.length;
+  return size > config().maxFileBytes;
+}
+
 const MOST_ATTEMPTS = 5;
 
 /**
  * Runs a turn in which files are read after everything that ended before is known. When one of
- * them changes under its hands, it knows again and tries again.
+ * them changes under its hands, it knows again and tries again. What writes into the tree where no
+ * edit holds it needs a turn alone (`run`): beside it, an edit could begin with what it replaces.
  */
 export async function steadily<T>(
   { watcher, queue }: Pick<EditDeps, 'watcher' | 'queue'>,
   turn: () => Promise<T>,
+  kind: 'share' | 'run' = 'share',
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     await settled(watcher);
     try {
-      return await queue.share(turn);
+      return await queue[kind](turn);
     } catch (error) {
       const path = movingPath(error);
       if (path === undefined) throw error;

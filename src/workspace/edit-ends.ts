@@ -8,7 +8,7 @@ import { stateOf, type KnownAt } from './claims.js';
 import { fromLine, toEditedFile, type EditAnswer } from './edit-answer.js';
 import type { EditEnd, EditRecord } from './edit-book.js';
 import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
-import { unknownChange } from './intake.js';
+import { publishUnknown } from './intake.js';
 import { redactionWarnings } from './redaction.js';
 
 export interface EditEndDeps extends EditDeps {
@@ -32,7 +32,7 @@ interface Ending extends LastWord {
 interface Ended {
   readonly accounts: readonly Account[];
   readonly entries: readonly LedgerEntry[];
-  readonly skipped: readonly { path: string; reason: string }[];
+  readonly skipped: readonly { path: Path; reason: string }[];
 }
 
 /** What an edit did goes into the ledger, under its name. */
@@ -69,7 +69,8 @@ export class EditEnds {
   async confirm({ facts }: EditRecord, word: LastWord): Promise<void> {
     const voice = { ...spoken(voiceOf(this.#deps, facts), word), by: undefined };
     const edit = { id: facts.id, what: 'finalized' };
-    await this.#deps.editBook.append([{ ...voice, action_type: 'edit_finished', edit }]);
+    const line = { ...voice, action_type: 'edit_finished', edit } as const;
+    await this.#deps.queue.share(() => this.#deps.editBook.append([line]));
   }
 
   #close(edit: OpenEdit, ending: Ending): Promise<Ended> {
@@ -93,7 +94,8 @@ export class EditEnds {
       // What was noticed while it was open is still its own.
       this.#deps.watcher.publish();
       claims.table.close(edit);
-      this.#explain(spans);
+      const should = [...this.#known(spans), ...this.#unknowable(skipped)];
+      publishUnknown(this.#deps.events, claims.giveBack(edit, should));
       this.#deps.edited(entries, accounts);
       return { accounts, entries, skipped };
     });
@@ -103,7 +105,7 @@ export class EditEnds {
   async #spans(edit: OpenEdit): Promise<{ spans: Span[]; skipped: Ended['skipped'] }> {
     const { watcher, files } = this.#deps;
     const spans: Span[] = [];
-    const skipped: { path: string; reason: string }[] = [];
+    const skipped: { path: Path; reason: string }[] = [];
     watcher.publish();
     for (const span of edit.spans((path) => stateOf(watcher.get(path)))) {
       const kind = span.after === null ? await files.kindAt(span.path) : 'nothing';
@@ -143,22 +145,17 @@ export class EditEnds {
     });
   }
 
-  /** What was just accounted for is known; what came after it, while we wrote, is not. */
-  #explain(spans: readonly Span[]): void {
-    const { claims, watcher, events } = this.#deps;
-    const late = spans.filter(({ path, before, after }) => {
-      // An edit that left a path as it was explains nothing about it.
-      const doubtful = sameState(before, after) ? claims.known.get(path) : undefined;
-      return !claims.explain(path, doubtful === undefined ? after : doubtful.expected);
+  /** What was just accounted for; an edit that left a path as it was explains nothing about it. */
+  #known(spans: readonly Span[]): KnownAt[] {
+    const { claims } = this.#deps;
+    return spans.map(({ path, before, after }): KnownAt => {
+      return [path, sameState(before, after) ? claims.shouldHold(path, after) : after];
     });
-    const unknown = late.filter(({ path }) => claims.unknown([path]).length > 0);
-    if (unknown.length === 0) return;
-    const changes = unknown.map(({ path, after: before }) => {
-      const after = stateOf(watcher.get(path));
-      const change = after === null ? 'deleted' : before === null ? 'created' : 'modified';
-      return { path, change, ...sides(before, after), origin: 'live', echo: false } as const;
-    });
-    events.publish(unknownChange(changes));
+  }
+
+  /** Of these what was known before still is. */
+  #unknowable(skipped: Ended['skipped']): KnownAt[] {
+    return skipped.map(({ path }): KnownAt => [path, this.#deps.claims.known.expected(path)]);
   }
 
   async #passedOn({ passedOn }: OpenEdit) {
@@ -175,10 +172,6 @@ function spoken(voice: Voice, { rationale, artifacts }: LastWord): Voice {
     ...(rationale === undefined ? {} : { rationale }),
     ...(artifacts === undefined ? {} : { artifacts }),
   };
-}
-
-function sides(before: Span['before'], after: Span['after']) {
-  return { ...(before === null ? {} : { before }), ...(after === null ? {} : { after }) };
 }
 
 function isChanged({ change }: Pick<FileResult, 'change'> & { readonly path: Path }): boolean {

@@ -3,6 +3,7 @@ import { SmithyError } from '../core/errors.js';
 import type { Hash, Path } from '../core/model.js';
 import type { EntryAt } from '../core/tree-writer.js';
 import type { FileState } from '../core/watching.js';
+import type { EditRecord } from './edit-book.js';
 import type { EditDeps } from './edit-deps.js';
 
 /** Only files can be edited: what a link or a folder hides is somebody else's. */
@@ -104,5 +105,12 @@ export function tooMany(what: string, limit: string, value: number): SmithyError
   return new SmithyError('LIMIT_EXCEEDED', `No more than ${value} ${what}.`, {
     hint: 'Finalize or abort some of them first.',
     data: { limit, value, setting: null },
+  });
+}
+
+export function ended({ facts }: EditRecord, how: string): SmithyError {
+  return new SmithyError('EDIT_NOT_FOUND', `The edit ${facts.id} was ${how} already.`, {
+    hint: 'Start a new one; `smithyd edit list` shows what is open.',
+    data: { id: facts.id, near: [] },
   });
 }

@@ -10,8 +10,9 @@ import { linesFor, summaryLines, type Account } from './accounts.js';
 import { unknownVoice } from './adoption.js';
 import { stateOf, type KnownAt } from './claims.js';
 import type { EditNote } from './edit-book.js';
-import { steadily, voiceOf, type EditDeps } from './edit-deps.js';
+import { isTooLarge, steadily, voiceOf, type EditDeps } from './edit-deps.js';
 import { requireFile, staleFiles, staleRead } from './edit-refusals.js';
+import { publishUnknown } from './intake.js';
 import type { Pending } from './pending.js';
 import { redactionWarnings } from './redaction.js';
 import { toResult, type UnknownChangeResult } from './unknown-result.js';
@@ -90,7 +91,10 @@ export class EditStarts {
       const warnings = [...this.#warnings(request, found, others), ...redactionWarnings(entries)];
       return { edit, newFolders, unknown, warnings };
     } catch (error) {
+      // What was noticed since it was opened had counted as its own.
+      this.#deps.watcher.publish();
       claims.table.undoOpen(edit, passed);
+      publishUnknown(this.#deps.events, claims.giveBack(edit, []));
       throw error;
     }
   }
@@ -126,15 +130,12 @@ export class EditStarts {
     const { accounts, claims, editBook } = this.#deps;
     const { facts, strategy } = request;
     const unknown = await toResult(found, this.#deps.contents, this.#deps.text);
-    const handed: { from: OpenEdit; span: Span; lines: NewEvent[] }[] = [];
+    const handed: Handed[] = [];
     for (const { from, span } of passed) {
       const described = await accounts.describe(toResults([span]));
       const note = { id: from.facts.id, what: 'passed_on' };
-      handed.push({
-        from,
-        span,
-        lines: linesFor(described, voiceOf(this.#deps, from.facts), note),
-      });
+      const lines = linesFor(described, voiceOf(this.#deps, from.facts), note);
+      handed.push({ from, span, described, lines });
     }
     const noted = found.length === 0 ? [] : await this.#noted(request, found);
     const note: EditNote = {
@@ -158,12 +159,12 @@ export class EditStarts {
       start,
     ]);
     let at = 0;
-    for (const { from, span, lines } of handed) {
+    for (const { from, span, described, lines } of handed) {
       const entry = lines.length === 0 ? undefined : entries[at++];
       // Nothing came of it: what was unknown before still is.
       if (entry === undefined) continue;
       from.passedOn.push({ span, event: entry.id });
-      this.#deps.edited([entry], []);
+      this.#deps.edited([entry], described);
       claims.explain(span.path, span.after);
     }
     if (strategy === 'integrate') {
@@ -215,6 +216,7 @@ export class EditStarts {
         // Not read first: what is too large to be known would take minutes.
         if (kind === 'file') throw this.#notKnown(path);
       }
+      if (await isTooLarge(this.#deps, path)) throw notKept(path);
       const file = await files.readFile(path);
       // Another daemon's: an announcement here would not make it ours.
       const isOthers = decision.reason === 'nested_root';
@@ -245,6 +247,14 @@ export class EditStarts {
 }
 
 type Around = Pick<EditNote & { readonly what: 'started' }, 'begun' | 'touched'>;
+
+/** A path that passed to another edit, and the line that says so. */
+interface Handed {
+  readonly from: OpenEdit;
+  readonly span: Span;
+  readonly described: readonly Account[];
+  readonly lines: readonly NewEvent[];
+}
 
 interface Opening {
   readonly edit: OpenEdit;

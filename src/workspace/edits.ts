@@ -14,8 +14,9 @@ import {
 } from './edit-answer.js';
 import type { EditRecord } from './edit-book.js';
 import { EditEnds, type EditEndDeps, type LastWord } from './edit-ends.js';
-import { editConflict, restoreBlocked, tooMany } from './edit-refusals.js';
+import { editConflict, ended, restoreBlocked, tooMany } from './edit-refusals.js';
 import { EditStarts, type EditStartDeps, type Started, type Strategy } from './edit-starts.js';
+import { EditTies, type Holder } from './edit-ties.js';
 import { Releases } from './releases.js';
 import type { MoveDeps } from './tree-moves.js';
 
@@ -34,30 +35,20 @@ export interface StartParams {
   readonly requestId?: string | undefined;
 }
 
-/** The other end of a connected edit. */
-export interface Holder {
-  /** The same object for all calls of one connection. */
-  readonly identity: object;
-  readonly onGone: (release: () => void) => void;
-}
-
 export interface EditsDeps extends EditStartDeps, EditEndDeps, MoveDeps {
   readonly dialogs: Dialogs;
   readonly newEditId: () => EditId;
 }
 
-/** What is remembered of an edit only as long as it is open. */
-interface Tie {
-  readonly mayRemove: MayRemove;
-  readonly holder: object | undefined;
-  readonly expiresAt: number | undefined;
-  readonly timer: NodeJS.Timeout | undefined;
+/** Whoever repeats a call comes in the place of the caller before. */
+interface Call {
+  holder: Holder;
 }
 
 const MOST_OPEN = 1_000;
 const MOST_PER_CLIENT = 64;
-/** Beyond it a timer of Node's fires at once. */
-const LONGEST_TTL_MS = 24 * 60 * 60 * 1_000;
+/** When an end that failed is tried again: a burst is over by then, a full disk is not asked often. */
+const RETRY_MS = 5_000;
 
 /** The protocol around a change: who may write what, who did, and how it is taken back. */
 export class Edits {
@@ -65,13 +56,15 @@ export class Edits {
   readonly #starts: EditStarts;
   readonly #ends: EditEnds;
   readonly #aborts: EditAborts;
-  readonly #ties = new Map<EditId, Tie>();
+  readonly #ties: EditTies;
   readonly #releases = new Releases();
   /** One end at a time for each edit. */
   readonly #ending = new Map<EditId, Promise<unknown>>();
-  readonly #starting = new Map<string, Promise<StartAnswer>>();
+  readonly #starting = new Map<
+    string,
+    { readonly call: Call; readonly answer: Promise<StartAnswer> }
+  >();
   readonly #underWay = new Set<{ readonly owner: object | undefined }>();
-  readonly #watched = new WeakSet<object>();
   #isClosing = false;
 
   constructor(deps: EditsDeps) {
@@ -79,40 +72,48 @@ export class Edits {
     this.#starts = new EditStarts(deps);
     this.#ends = new EditEnds(deps);
     this.#aborts = new EditAborts(deps);
+    this.#ties = new EditTies({
+      now: () => deps.clock.now(),
+      expired: (id) => this.leaveUnasked(id, 'its time is over'),
+      vanished: (id, holder) => this.#abandoned(id, holder),
+    });
   }
 
   get open(): number {
     return this.#deps.claims.table.size;
   }
 
-  async start(params: StartParams, holder: Holder): Promise<StartAnswer> {
-    const { requestId } = params;
-    if (requestId === undefined) return this.#startInRoom(params, holder);
-    // The same call again, maybe while the first is still under way.
-    const under = this.#starting.get(requestId) ?? this.#startInRoom(params, holder);
-    this.#starting.set(requestId, under);
-    return under.finally(() => this.#starting.delete(requestId));
+  start(params: StartParams, holder: Holder): Promise<StartAnswer> {
+    const { requestId, detached = false } = params;
+    const under = requestId === undefined ? undefined : this.#starting.get(requestId);
+    if (under !== undefined) {
+      if (!detached) under.call.holder = holder;
+      return under.answer;
+    }
+    const call = { holder };
+    const answer = this.#startInRoom(params, call);
+    if (requestId === undefined) return answer;
+    this.#starting.set(requestId, { call, answer });
+    return answer.finally(() => this.#starting.delete(requestId));
   }
 
   /** Those under way count too, or many at once would pass the limit together. */
-  async #startInRoom(params: StartParams, holder: Holder): Promise<StartAnswer> {
-    const owner = params.detached === true ? undefined : holder.identity;
+  async #startInRoom(params: StartParams, call: Call): Promise<StartAnswer> {
+    const owner = params.detached === true ? undefined : call.holder.identity;
     this.#requireRoom(owner);
     const seat = { owner };
     this.#underWay.add(seat);
     try {
-      return await this.#start(params, holder);
+      return await this.#start(params, call);
     } finally {
       this.#underWay.delete(seat);
     }
   }
 
-  async #start(params: StartParams, holder: Holder): Promise<StartAnswer> {
-    const { clock, config, queue, editBook, root } = this.#deps;
-    const { requestId } = params;
-    await queue.share(() => undefined);
-    const before = requestId === undefined ? undefined : editBook.byRequest(requestId);
-    if (before !== undefined) return answerAgain(before);
+  async #start(params: StartParams, call: Call): Promise<StartAnswer> {
+    const { clock, config, root } = this.#deps;
+    const before = await this.#startedBefore(params, call);
+    if (before !== undefined) return before;
     const paths = [...new Set((params.files ?? []).map((path) => toPath(path, root)))];
     const expect = new Map(
       Object.entries(params.expect ?? {}).map(([path, hash]) => [toPath(path, root), hash]),
@@ -125,7 +126,7 @@ export class Edits {
       try {
         const started = await this.#starts.start({ facts, paths, strategy, expect });
         if (started !== undefined) {
-          this.#tie(started, holder);
+          this.#tie(started, call.holder);
           return answerFor(started);
         }
         const left = deadline - clock.monotonic();
@@ -136,13 +137,25 @@ export class Edits {
     }
   }
 
+  /** Of a call that came before; an edit that is not there any more would keep nobody off. */
+  async #startedBefore(
+    { requestId, detached = false }: StartParams,
+    call: Call,
+  ): Promise<StartAnswer | undefined> {
+    const { queue, editBook } = this.#deps;
+    await queue.share(() => undefined);
+    const record = requestId === undefined ? undefined : editBook.byRequest(requestId);
+    if (record === undefined) return undefined;
+    const { id } = record.facts;
+    await this.#ending.get(id);
+    if (record.end !== 'finalized' && this.#ties.get(id) === undefined) return undefined;
+    if (!detached) this.#ties.takeOver(id, call.holder);
+    return answerAgain(record);
+  }
+
   finalize(given: string, word: LastWord): Promise<EditAnswer> {
     return this.#end(given, async (record, edit) => {
-      if (edit !== undefined) {
-        const answer = await this.#ends.finalize(edit, word);
-        this.#untie(edit.facts.id);
-        return answer;
-      }
+      if (edit !== undefined) return this.#ends.finalize(edit, word);
       if (record.end === 'aborted') throw ended(record, 'aborted');
       if (record.end === 'incomplete') await this.#ends.confirm(record, word);
       return this.#recorded(record);
@@ -186,13 +199,12 @@ export class Edits {
   /** The daemon is stopping: connections end, and that says nothing about their edits. */
   close(): void {
     this.#isClosing = true;
-    for (const { timer } of this.#ties.values()) clearTimeout(timer);
+    this.#ties.close();
   }
 
   /** An edit that outlived its time or the daemon: what it changed stays, under its name. */
-  async leave(edit: OpenEdit, reason: string): Promise<void> {
-    await this.#ends.leave(edit, reason);
-    this.#untie(edit.facts.id);
+  leaveUnasked(id: EditId, reason: string): void {
+    this.#endUnasked(id, (edit) => this.#ends.leave(edit, reason));
   }
 
   #requireRoom(owner: object | undefined): void {
@@ -200,7 +212,7 @@ export class Edits {
       throw tooMany('edits can be open', 'open edits', MOST_OPEN);
     }
     if (owner === undefined) return;
-    const own = [...this.#ties.values()].filter(({ holder }) => holder === owner).length;
+    const own = this.#ties.countOf(owner);
     const coming = [...this.#underWay].filter((seat) => seat.owner === owner).length;
     if (own + coming < MOST_PER_CLIENT) return;
     throw tooMany('edits of one client can be open', 'edits per client', MOST_PER_CLIENT);
@@ -240,62 +252,42 @@ export class Edits {
   }
 
   #tie({ edit, newFolders }: Started, holder: Holder): void {
-    const { clock, watcher, log } = this.#deps;
     const { id, scope, detached, ttlMs } = edit.facts;
-    const emptyBefore = new Set(scope === 'project' ? watcher.emptyFolders() : []);
-    const expire = (): void => {
-      this.#end(id, async (_, open) => open && this.leave(open, 'its time is over')).catch(
-        (error: unknown) =>
-          log.write('error', 'an edit could not be closed', { error: String(error) }),
-      );
-    };
-    const inMs = Math.min(ttlMs ?? 0, LONGEST_TTL_MS);
-    this.#ties.set(id, {
+    const emptyBefore = new Set(scope === 'project' ? this.#deps.watcher.emptyFolders() : []);
+    this.#ties.add(id, {
       mayRemove: (folder) =>
         scope === 'project' ? !emptyBefore.has(folder) : newFolders.includes(folder),
-      holder: detached ? undefined : holder.identity,
-      expiresAt: ttlMs === null ? undefined : clock.now() + inMs,
-      timer: ttlMs === null ? undefined : setTimeout(expire, inMs).unref(),
-    });
-    if (!detached) this.#watch(holder);
-  }
-
-  /** Once for each connection, however many edits it opens. */
-  #watch({ identity, onGone }: Holder): void {
-    if (this.#watched.has(identity)) return;
-    this.#watched.add(identity);
-    onGone(() => {
-      // A start that is still under way ties itself to it later, and must be told as well.
-      this.#watched.delete(identity);
-      const own = [...this.#ties].filter(([, { holder }]) => holder === identity);
-      for (const [id] of own) void this.#vanished(id);
+      holder: detached ? undefined : holder,
+      ttlMs,
     });
   }
 
   #untie(id: EditId): void {
-    clearTimeout(this.#ties.get(id)?.timer);
-    this.#ties.delete(id);
+    this.#ties.remove(id);
     this.#releases.tell();
   }
 
   /** Nobody is left to say how it ended, and nobody has been told that anything was kept. */
-  async #vanished(id: EditId): Promise<void> {
-    if (this.#isClosing || !this.#ties.has(id)) return;
-    try {
-      await this.#end(id, async (_, edit) => edit && this.#abort(edit, 'its client is gone'));
-    } catch (error) {
-      this.#deps.log.write('error', 'an edit could not be aborted', {
-        edit: id,
-        error: String(error),
-      });
-    }
+  #abandoned(id: EditId, holder: object): void {
+    this.#endUnasked(id, async (edit) => {
+      // Its client may have come back by another connection.
+      if (this.#ties.get(id)?.holder === holder) await this.#abort(edit, 'its client is gone');
+    });
   }
 
-  async #abort(edit: OpenEdit, reason: string): Promise<AbortAnswer> {
-    const { id } = edit.facts;
-    const answer = await this.#aborts.abort(edit, reason, this.#ties.get(id)?.mayRemove ?? never);
-    this.#untie(id);
-    return answer;
+  /** An end that nobody waits for, or its paths would be held for ever: tried until it is done. */
+  #endUnasked(id: EditId, end: (edit: OpenEdit) => Promise<void>): void {
+    const { claims, log } = this.#deps;
+    if (this.#isClosing || claims.table.get(id) === undefined) return;
+    this.#end(id, async (_, edit) => edit && end(edit)).catch((error: unknown) => {
+      log.write('error', 'an edit could not be ended', { edit: id, error: String(error) });
+      setTimeout(() => this.#endUnasked(id, end), RETRY_MS).unref();
+    });
+  }
+
+  #abort(edit: OpenEdit, reason: string): Promise<AbortAnswer> {
+    const mayRemove = this.#ties.get(edit.facts.id)?.mayRemove ?? never;
+    return this.#aborts.abort(edit, reason, mayRemove);
   }
 
   async #recorded(record: EditRecord): Promise<EditAnswer> {
@@ -324,6 +316,8 @@ export class Edits {
     try {
       return await mine;
     } finally {
+      // Whatever failed after it was closed: its paths are free.
+      if (claims.table.get(id) === undefined) this.#untie(id);
       if (this.#ending.get(id) === settled) this.#ending.delete(id);
     }
   }
@@ -336,11 +330,4 @@ export function strategyOf(
 ): Strategy {
   if (given === 'strict') return 'reject';
   return given === 'auto-integrate' ? 'integrate' : given;
-}
-
-function ended({ facts }: EditRecord, how: string): SmithyError {
-  return new SmithyError('EDIT_NOT_FOUND', `The edit ${facts.id} was ${how} already.`, {
-    hint: 'Start a new one; `smithyd edit list` shows what is open.',
-    data: { id: facts.id, near: [] },
-  });
 }

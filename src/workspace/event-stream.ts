@@ -61,6 +61,8 @@ interface Remembered {
 
 /** Enough for a client that lost its connection; lines before are read from the ledger. */
 const REMEMBERED = 4096;
+/** Of texts in them: one edit may bring megabytes. */
+const MOST_TEXT = 16 * 1024 * 1024;
 const PAGE = 500;
 
 export function createEventStream({ clock, ledger, run, root }: EventStreamDeps): EventStream {
@@ -69,6 +71,7 @@ export function createEventStream({ clock, ledger, run, root }: EventStreamDeps)
   let head = ledger.head().seq;
   let floor = head;
   let number = 0;
+  let text = 0;
   let last: Position = { seq: head };
   let forgotten: StreamState['forgotten'];
   let describe: (entry: LedgerEntry) => Promise<object> = () => Promise.resolve({});
@@ -76,12 +79,14 @@ export function createEventStream({ clock, ledger, run, root }: EventStreamDeps)
   function add(position: Position, one: Remembered): void {
     last = position;
     remembered.push(one);
-    if (remembered.length > REMEMBERED) forget(remembered.shift());
+    text += textIn(one);
+    while (remembered.length > REMEMBERED || text > MOST_TEXT) forget(remembered.shift());
     for (const listener of listeners) listener(one);
   }
 
   function forget(one: Remembered | undefined): void {
     if (one === undefined) return;
+    text -= textIn(one);
     const { seq, within } = one.position;
     if (within === undefined) floor = seq;
     else forgotten = { seq, within };
@@ -148,6 +153,11 @@ export function createEventStream({ clock, ledger, run, root }: EventStreamDeps)
       return { cursor: formatCursor(last), gap, cancel: () => listeners.delete(listener) };
     },
   };
+}
+
+function textIn({ event }: Remembered): number {
+  const { diff } = event;
+  return typeof diff === 'string' ? diff.length : 0;
 }
 
 function streamed(entry: LedgerEntry, root: string): StreamedEvent | undefined {

@@ -148,13 +148,15 @@ export class Examination {
   }
 
   async #journals(repair: boolean): Promise<Finding> {
-    const { book, journal } = this.#deps;
+    const { book, projection, queue } = this.#deps;
     const all = book.list().toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
     const dialogs = all.slice(0, MOST_JOURNALS);
     const wrong: string[] = [];
     for (const [number, { id }] of dialogs.entries()) {
       const why = await this.whyJournalDiffers(id);
-      if (why !== undefined && repair) journal.rebuild(id, await this.#deps.projection.facts(id));
+      if (why !== undefined && repair) {
+        await projection.rebuild(book, id, (turn) => queue.run(turn));
+      }
       if (why !== undefined) wrong.push(`${id}: ${why}`);
       this.#tell('journals', Math.floor((100 * number) / dialogs.length));
     }

@@ -31,6 +31,8 @@ export interface FileCheckpointDeps extends EditDeps {
 const DAY_MS = 86_400_000;
 /** Enough for a week of work; the oldest go first. */
 const MOST_KEPT = 1_000;
+/** Files in all of them together: the list is read and written as a whole. */
+const MOST_LISTED = 40_000;
 /** Contents in one answer. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
@@ -64,7 +66,7 @@ export class FileCheckpoints {
         },
       };
       const kept = config().keepAllCheckpoints ? this.#young(config().maxCheckpointAge) : [];
-      this.#deps.fileCheckpoints.write([...kept, checkpoint].slice(-MOST_KEPT));
+      this.#deps.fileCheckpoints.write(newest([...kept, checkpoint]));
       return checkpoint;
     });
     const missing = (wanted ?? []).filter((path) => !made.files.some((file) => file.path === path));
@@ -86,9 +88,11 @@ export class FileCheckpoints {
     const checkpoint = all.find((one) => one.id === found);
     if (checkpoint === undefined) throw new Error(`file checkpoint ${found} is not there`);
     const files: Record<string, LoadedFile> = {};
+    const sizes = await this.#deps.store.lengths(checkpoint.files.map(({ hash }) => hash));
     let room = MOST_BYTES;
     for (const { path, hash, mode } of checkpoint.files) {
-      const content = room > 0 ? await this.#content({ hash, mode }) : undefined;
+      const fits = (sizes.get(hash) ?? 0) <= room;
+      const content = fits ? await this.#content({ hash, mode }) : undefined;
       room -= content?.length ?? 0;
       files[path] = { hash, mode, ...(content === undefined ? {} : inWords(content)) };
     }
@@ -129,6 +133,13 @@ export class FileCheckpoints {
   #all(): FileCheckpoint[] {
     return readAll(this.#deps.fileCheckpoints);
   }
+}
+
+/** The last one in any case. */
+function newest(all: readonly FileCheckpoint[]): FileCheckpoint[] {
+  let files = 0;
+  const from = all.findLastIndex((one) => (files += one.files.length) > MOST_LISTED);
+  return all.slice(Math.min(from + 1, all.length - 1)).slice(-MOST_KEPT);
 }
 
 function readAll(file: SmallFile): FileCheckpoint[] {

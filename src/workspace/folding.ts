@@ -1,8 +1,6 @@
 import { toResults } from '../core/file-results.js';
 import { foldable, type FoldNote, type Run } from '../core/folding.js';
-import type { Journal } from '../core/journal.js';
 import type { NewEvent } from '../core/ledger.js';
-import type { DialogId } from '../core/model.js';
 import type { Clock, Log } from '../core/ports.js';
 import type { Queue } from '../core/queue.js';
 import type { Snapshot } from '../core/snapshots.js';
@@ -13,7 +11,7 @@ import type { EditBook } from './edit-book.js';
 import type { Folded, FoldBook } from './fold-book.js';
 import type { Milestones } from './milestones.js';
 import type { Patches } from './patches.js';
-import type { Projection } from './projection.js';
+import type { InTurn, Projection } from './projection.js';
 import type { Sights } from './sights.js';
 import type { Timeline } from './timeline.js';
 
@@ -26,8 +24,7 @@ export interface FoldingDeps {
   readonly timeline: Pick<Timeline, 'index'>;
   readonly store: Pick<CheckpointStore, 'differences'>;
   readonly patches: Pick<Patches, 'dropFolded'>;
-  readonly projection: Pick<Projection, 'facts'>;
-  readonly journal: Pick<Journal, 'rebuild'>;
+  readonly projection: Pick<Projection, 'rebuild'>;
   readonly queue: Pick<Queue, 'run'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -43,8 +40,6 @@ export interface Age {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** A dialog at work writes lines meanwhile; after so many looks it waits for us. */
-const MOST_LOOKS = 3;
 
 /**
  * Lets go of what old lines hold beside checkpoints. The lines stay; the one that says so has what
@@ -123,40 +118,18 @@ export class Folding {
   }
 
   /** Patches and journals tell no more than can be made again. */
-  async #settle(
-    runs: readonly Folded[],
-    inTurn: (turn: () => Promise<boolean>) => Promise<boolean>,
-  ): Promise<void> {
-    const { book, timeline, patches, log } = this.#deps;
+  async #settle(runs: readonly Folded[], inTurn: InTurn): Promise<void> {
+    const { book, timeline, patches, projection, log } = this.#deps;
     try {
       await patches.dropFolded();
       for (const { id } of book.list()) {
         const isTouched = ({ after, before }: Folded): boolean =>
           timeline.index.find({ dialog: id, after, before, limit: 1 }).length > 0;
-        if (runs.some(isTouched)) await this.#rebuild(id, inTurn);
+        if (runs.some(isTouched)) await projection.rebuild(book, id, inTurn);
       }
     } catch (error) {
       // The next start does it again.
       log.write('warn', 'what tells of folded lines is behind', { error: String(error) });
-    }
-  }
-
-  /** Read while others go on, and taken over when nothing came meanwhile. */
-  async #rebuild(
-    id: DialogId,
-    inTurn: (turn: () => Promise<boolean>) => Promise<boolean>,
-  ): Promise<void> {
-    const { book, projection, journal } = this.#deps;
-    for (let look = 1; ; look++) {
-      const seq = book.lastSeq(id);
-      const facts = look > MOST_LOOKS ? undefined : await projection.facts(id);
-      const isDone = await inTurn(async () => {
-        const isGone = book.lastSeq(id) === 0;
-        if (isGone || (facts !== undefined && book.lastSeq(id) !== seq)) return isGone;
-        journal.rebuild(id, facts ?? (await projection.facts(id)));
-        return true;
-      });
-      if (isDone) return;
     }
   }
 }

@@ -34,6 +34,7 @@ import { createMending } from './mending.js';
 import { migrate } from './migration.js';
 import { Milestones } from './milestones.js';
 import { Patches } from './patches.js';
+import { holdingOf } from './pins.js';
 import { Places } from './places.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
@@ -148,9 +149,8 @@ export function createHistory(given: WorkspaceDeps) {
   const goals = new Goals({ ...shared, places });
   const diffs = new Diffs({ ...shared, dialogs, places });
   const showing = new Showing({ ...shared, dialogs, places });
-  const edited = (entries: readonly LedgerEntry[], told: readonly Account[]): void => {
+  const edited = (entries: readonly LedgerEntry[], told: readonly Account[]) =>
     projection.edited(book, entries, told);
-  };
   const edits = new Edits({
     ...shared,
     dialogs,
@@ -200,7 +200,7 @@ export function createHistory(given: WorkspaceDeps) {
       return dialog === undefined ? [] : (await saving.pending(dialog)).map(({ path }) => path);
     },
   });
-  deps.holdBy({ folded: () => folds.list(), expected: () => claims.known.expectations() });
+  deps.holdBy(holdingOf({ folds, claims, editBook }));
   const { folding, retention, retentionWatch } = createCollecting({
     ...{ ...carried, fileCheckpoints, milestones, patches, projection },
     editsOpen: () => edits.open,
@@ -264,8 +264,9 @@ export function createHistory(given: WorkspaceDeps) {
     const left = reopenEdits(shared);
     projection.writeIndex(book);
     await projection.catchUp(book);
+    void projection.keepUp(book, turns);
     await folding.open();
-    void leaving.later(await leaving.now(left));
+    leaving.later(await leaving.now(left));
     patches.follower.open();
     blocks.follower.open();
     snapshotWatch.open();
@@ -282,14 +283,8 @@ export function createHistory(given: WorkspaceDeps) {
     }
   }
 
-  // Right after the turn that found out: other programs look into the journals while we run.
-  deps.onJournalDue(() => {
-    turns
-      .run(() => projection.catchUp(book))
-      .catch((error: unknown) =>
-        log.write('warn', 'journals could not be rebuilt', { error: String(error) }),
-      );
-  });
+  // Right after the turn that found out.
+  deps.onJournalDue(() => void projection.keepUp(book, turns));
 
   return {
     /** What the start found cut off, and what became of it. */

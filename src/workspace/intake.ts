@@ -1,9 +1,11 @@
 import type { Config } from '../core/config.js';
 import type { PublishedEvent } from '../core/events.js';
+import type { Unexplained } from '../core/known-state.js';
 import type { Path } from '../core/model.js';
 import type { FileChange, Watcher } from '../core/watching.js';
 import type { Claims } from './claims.js';
 import type { EventStream } from './event-stream.js';
+import { changeType } from './unknown-result.js';
 
 /** More than anybody reads in one event; the total is always told. */
 const MOST_LISTED = 200;
@@ -35,8 +37,22 @@ export function publishChanges(
   watcher.onNotice((notice) => events.publish(notice));
 }
 
+/** Of what turned out to be nobody's after it was noticed. */
+export function publishUnknown(events: EventStream, found: readonly Unexplained[]): void {
+  if (found.length === 0) return;
+  const changes = found.map((one): FileChange => {
+    const { path, expected, actual, origin } = one;
+    return {
+      ...{ path, change: changeType(one), origin, echo: false },
+      ...(expected === null ? {} : { before: expected }),
+      ...(actual === null ? {} : { after: actual }),
+    };
+  });
+  events.publish(unknownChange(changes));
+}
+
 /** One event for everything that was noticed together: a checkout is one thing, not a thousand. */
-export function unknownChange(changes: readonly FileChange[]): PublishedEvent {
+function unknownChange(changes: readonly FileChange[]): PublishedEvent {
   return {
     type: 'unknown_change',
     origin: changes[0]?.origin,

@@ -2,7 +2,9 @@ import type { OpenEdit } from '../core/edits.js';
 import { EditEnds } from './edit-ends.js';
 import type { Edits } from './edits.js';
 
-type Deps = ConstructorParameters<typeof EditEnds>[0] & { readonly edits: Pick<Edits, 'leave'> };
+type Deps = ConstructorParameters<typeof EditEnds>[0] & {
+  readonly edits: Pick<Edits, 'leaveUnasked'>;
+};
 
 const DAEMON_ENDED = 'the daemon ended';
 
@@ -28,12 +30,8 @@ export function createLeaving({ edits, ...deps }: Deps) {
   }
 
   /** In turns of their own, after the one that opened everything. */
-  async function later(left: readonly OpenEdit[]): Promise<void> {
-    for (const edit of left) {
-      await edits.leave(edit, DAEMON_ENDED).catch((error: unknown) => {
-        log.write('warn', 'an edit could not be closed', { error: String(error) });
-      });
-    }
+  function later(left: readonly OpenEdit[]): void {
+    for (const { facts } of left) edits.leaveUnasked(facts.id, DAEMON_ENDED);
   }
 
   return { now, later };

@@ -160,7 +160,8 @@ export class Milestones implements Derived {
     await replay(
       this.#deps.ledger,
       (entry) => {
-        if (entry.seq > upTo || entry['by'] === undefined || entry['noted'] === true) return;
+        if (entry.seq > upTo) return false;
+        if (entry['by'] === undefined || entry['noted'] === true) return true;
         if (entry.changes.length > 0) events += 1;
         const note = entry['edit'] as EditNote | undefined;
         if (note !== undefined) edits.add(note.id);
@@ -175,6 +176,7 @@ export class Milestones implements Derived {
             after: state,
           });
         }
+        return true;
       },
       after,
     );

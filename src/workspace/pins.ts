@@ -1,9 +1,10 @@
 import type { DialogFact } from '../core/dialogs.js';
 import type { Stretch } from '../core/folding.js';
 import type { Ledger, LedgerEntry } from '../core/ledger.js';
-import type { Hash } from '../core/model.js';
-import type { KnownAt } from './claims.js';
-import type { EditNote } from './edit-book.js';
+import type { EditId, Hash } from '../core/model.js';
+import type { Claims, KnownAt } from './claims.js';
+import type { EditBook, EditNote } from './edit-book.js';
+import type { FoldBook } from './fold-book.js';
 import { replay } from './replay.js';
 
 /** What lines alone do not tell. */
@@ -12,17 +13,33 @@ export interface Holding {
   readonly folded: () => readonly Stretch[];
   /** What may have to be put back at any time. */
   readonly expected: () => readonly Hash[];
+  /** What an edit did may still be taken back, whatever becomes of its dialog. */
+  readonly isUnsettled: (edit: EditId) => boolean;
+}
+
+export function holdingOf(books: {
+  readonly folds: Pick<FoldBook, 'list'>;
+  readonly claims: Pick<Claims, 'expectations'>;
+  readonly editBook: Pick<EditBook, 'isUnsettled'>;
+}): Holding {
+  const { folds, claims, editBook } = books;
+  return {
+    folded: () => folds.list(),
+    expected: () => claims.expectations(),
+    isUnsettled: (edit) => editBook.isUnsettled(edit),
+  };
 }
 
 /**
- * Contents that the ledger speaks of and that no branch need reach; those of a deleted dialog and
- * of folded lines go. Who asks again has only the new lines read: writers wait for that.
+ * Contents that the ledger speaks of and that no branch need reach; those of a deleted dialog,
+ * but for its unsettled edits, and of folded lines go. Who asks again has only the new lines read: writers wait for that.
  */
 export function createPins(
   ledger: Pick<Ledger, 'read'>,
-  { folded, expected }: Holding,
+  { folded, expected, isUnsettled }: Holding,
 ): () => Promise<Set<Hash>> {
   const pins = new Map<string | null, Set<Hash>>();
+  const unsettled = new Set<Hash>();
   const isFolded = createMembership(folded());
   let reached = 0;
   const take = (entry: LedgerEntry): void => {
@@ -33,11 +50,14 @@ export function createPins(
     if (hashes.length === 0) return;
     const known = pins.get(dialog) ?? new Set();
     pins.set(dialog, known);
-    for (const hash of hashes) known.add(hash as Hash);
+    const edit = (entry['edit'] as EditNote | undefined)?.id;
+    const held = edit !== undefined && isUnsettled(edit) ? unsettled : known;
+    for (const hash of hashes) held.add(hash as Hash);
   };
   return async () => {
     await replay(ledger, take, reached);
-    return new Set([...[...pins.values()].flatMap((hashes) => [...hashes]), ...expected()]);
+    const all = [unsettled, ...pins.values()].flatMap((hashes) => [...hashes]);
+    return new Set([...all, ...expected()]);
   };
 }
 

@@ -9,6 +9,7 @@ import type { Journal, JournalFacts, NewJournalMessage } from '../core/journal.j
 import type { LedgerEntry } from '../core/ledger.js';
 import type { DialogId } from '../core/model.js';
 import type { DamagedFile, Log, SmallFile } from '../core/ports.js';
+import type { Queue } from '../core/queue.js';
 import type { Account, Accounts } from './accounts.js';
 import type { DialogBook, Told } from './dialog-book.js';
 import { toIndexEntry } from './dialogs.js';
@@ -26,14 +27,22 @@ export interface ProjectionDeps {
   readonly accounts: Pick<Accounts, 'diffOf'>;
 }
 
+/** Runs a turn; whoever is in one already runs it at once. */
+export type InTurn = (turn: () => Promise<boolean>) => Promise<boolean>;
+
 const PAGE = 500;
 /** `updated_at` may lag this much behind in the file; a checkpoint must not wait for it. */
 const INDEX_MS = 1_000;
+/** A journal that cannot be rebuilt now, mostly for want of room, is tried again after so long. */
+const RETRY_MS = 30_000;
+/** A dialog at work writes lines meanwhile; after so many looks it waits for us. */
+const MOST_LOOKS = 3;
 
 /** Files for others to read, made from the ledger and made again whenever they are lost. */
 export class Projection {
   readonly #deps: ProjectionDeps;
   #indexDue: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
 
   constructor(deps: ProjectionDeps) {
     this.#deps = deps;
@@ -103,6 +112,7 @@ export class Projection {
 
   close(book: DialogBook, isKept: boolean): void {
     clearTimeout(this.#indexDue);
+    clearTimeout(this.#retry);
     if (isKept) this.writeIndex(book);
   }
 
@@ -126,6 +136,40 @@ export class Projection {
       } catch (error) {
         log.write('warn', 'a journal could not be rebuilt', { dialog: id, error: String(error) });
       }
+    }
+  }
+
+  /** Other programs look into the journals while we run: what is due is rebuilt until nothing is. */
+  async keepUp(book: DialogBook, turns: Pick<Queue, 'run'>): Promise<void> {
+    clearTimeout(this.#retry);
+    if (!this.#isDue(book)) return;
+    await turns
+      .run(() => this.catchUp(book))
+      .catch((error: unknown) => {
+        this.#deps.log.write('warn', 'journals could not be rebuilt', { error: String(error) });
+      });
+    if (!this.#isDue(book)) return;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.keepUp(book, turns), RETRY_MS).unref();
+  }
+
+  #isDue(book: DialogBook): boolean {
+    return book.list().some(({ id }) => this.#deps.journal.needsRebuild(id));
+  }
+
+  /** Lines are read while others go on, and taken over in a turn when nothing came meanwhile. */
+  async rebuild(book: DialogBook, id: DialogId, inTurn: InTurn): Promise<void> {
+    const { journal } = this.#deps;
+    for (let look = 1; ; look++) {
+      const seq = book.lastSeq(id);
+      const facts = look > MOST_LOOKS ? undefined : await this.facts(id);
+      const isDone = await inTurn(async () => {
+        const isGone = book.lastSeq(id) === 0;
+        if (isGone || (facts !== undefined && book.lastSeq(id) !== seq)) return isGone;
+        journal.rebuild(id, facts ?? (await this.facts(id)));
+        return true;
+      });
+      if (isDone) return;
     }
   }
 

@@ -58,7 +58,7 @@ export class SnapshotTransfers {
   }
 
   async #export(snapshot: Snapshot, to: string) {
-    const { saved, store, archives } = this.#deps;
+    const { saved, store, archives, queue } = this.#deps;
     const { emptyFolders } = await store.readCommit(snapshot.commit);
     const hashes = await saved.hashesOf(snapshot.commit);
     const { origin } = snapshot;
@@ -71,7 +71,7 @@ export class SnapshotTransfers {
       hashes,
     };
     const { bytes } = await archives.write(to, { manifest, files: this.#files(snapshot.commit) });
-    const event = await this.#recordExport(snapshot, to);
+    const event = await queue.run(() => this.#recordExport(snapshot, to));
     return { id: snapshot.id, to, bytes, files: Object.keys(hashes).length, event };
   }
 

@@ -54,7 +54,7 @@ export async function toResult(
   };
 }
 
-function changeType({ expected, actual }: Unexplained): UnknownChange['changeType'] {
+export function changeType({ expected, actual }: Unexplained): UnknownChange['changeType'] {
   if (expected === null) return 'created';
   return actual === null ? 'deleted' : 'modified';
 }

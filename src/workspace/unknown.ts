@@ -7,7 +7,7 @@ import { sameState } from '../core/watching.js';
 import type { Voice } from './accounts.js';
 import { placeOf, unknownVoice } from './adoption.js';
 import type { KnownAt } from './claims.js';
-import { steadily, type EditDeps } from './edit-deps.js';
+import { isTooLarge, steadily, type EditDeps } from './edit-deps.js';
 import { strategyOf } from './edits.js';
 import type { Strategy } from './edit-starts.js';
 import { applyMove, type MoveDeps } from './tree-moves.js';
@@ -64,13 +64,15 @@ export class Unknown {
   async handle(files: readonly string[] | undefined, strategy: Strategy): Promise<HandleAnswer> {
     const paths = this.#paths(files);
     const { found } = await this.#detect(paths);
-    if (found.length === 0) return { success: true, message: 'There are no unknown changes.' };
-    return steadily(this.#deps, async () => {
+    if (found.length === 0) return NO_UNKNOWN;
+    const turn = async (): Promise<HandleAnswer> => {
       // Looked at again: others may have decided meanwhile.
       const now = this.#deps.claims.unknown(found.map(({ path }) => path));
+      if (now.length === 0) return NO_UNKNOWN;
       if (strategy === 'warn') return this.#note(now);
       return strategy === 'integrate' ? this.#integrate(now) : this.#reject(now);
-    });
+    };
+    return steadily(this.#deps, turn, strategy === 'reject' ? 'run' : 'share');
   }
 
   /** Whatever is on disk counts as known from now on. */
@@ -109,6 +111,7 @@ export class Unknown {
   async #byContent(path: Path): Promise<Unexplained[]> {
     const { claims, files } = this.#deps;
     if (claims.isExcluded(path) || claims.table.claimant(path) !== undefined) return [];
+    if (await isTooLarge(this.#deps, path)) return [];
     const file = await files.readFile(path);
     const actual = file === null ? null : { hash: file.hash, mode: file.mode };
     const expected = claims.known.expected(path);
@@ -180,6 +183,7 @@ export interface ValidateOptions {
   readonly isStrict: boolean;
 }
 
+const NO_UNKNOWN: HandleAnswer = { success: true, message: 'There are no unknown changes.' };
 const NOWHERE = { dialog_id: null, session: null };
 
 function suggestionsFor(found: readonly Unexplained[]): string[] {

@@ -98,6 +98,15 @@ describe('a file checkpoint', () => {
     });
   });
 
+  it('leaves out the content of a file that does not fit into the answer, and of no other', async () => {
+    const work = shared();
+    await work.fresh({ a: 'first', large: Buffer.alloc(9 * 1024 * 1024, 'l'), z: 'last' });
+    await work.call('create_file_checkpoint', { files: ['a', 'large', 'z'] });
+    const { checkpoint } = await work.call<{ checkpoint: Copies }>('load_file_checkpoint');
+    expect(checkpoint.files).toMatchObject({ a: { content: 'first' }, z: { content: 'last' } });
+    expect(Object.keys(checkpoint.files?.['large'] ?? {})).toEqual(['hash', 'mode']);
+  });
+
   it('replaces the one before it unless all are to be kept', async () => {
     const work = shared();
     await work.fresh({ a: '1' });

@@ -215,4 +215,32 @@ describe('what is put aside', () => {
     await third.state.close();
     expect(await run(site)).toMatchObject({ said: [], read: [], text: second.text });
   });
+
+  it('is not tried again with every line while it cannot be written', async () => {
+    let now = 0;
+    let tries = 0;
+    const none = derived(ledgerIn(temporaryFolder()));
+    const state = new DerivedState({
+      ledger: { read: () => [], head: () => ({ seq: 5_000, hash: '' }) },
+      files: {
+        read: () => Promise.resolve(undefined),
+        check: () => Promise.resolve({ files: 0, damaged: [] }),
+        write: () => Promise.reject(new Error(`full, ${++tries} times`)),
+      },
+      ...{ all: [], version: '1', index: none.timeline.index, turns: createQueue() },
+      clock: { now: () => 0, monotonic: () => now },
+      log: { write: () => undefined },
+    } as unknown as ConstructorParameters<typeof DerivedState>[0]);
+    await state.open();
+    await state.check();
+    for (let line = 0; line < 3; line++) {
+      state.wake();
+      await state.check();
+    }
+    expect(tries).toBe(1);
+    now = 60_000;
+    state.wake();
+    await state.check();
+    expect(tries).toBe(2);
+  });
 });

@@ -78,6 +78,22 @@ describe('the stream of events over a ledger', () => {
     expect(late.cursors()).toEqual(numbers(3, 5_001));
   });
 
+  it('keeps no more text in memory than fits, and reads the rest back', async () => {
+    const ledger = await opened();
+    const stream = createEventStream({ clock, ledger, run: 'aa', root: '/project' });
+    const diff = 'x'.repeat(4 * 1024 * 1024);
+    for (let round = 0; round < 8; round++) {
+      stream.tell(await ledger.append([used()]), () => ({ diff }));
+    }
+    const { events, cursors, one } = subscriber();
+    await stream.subscribe({}, '0', one);
+    expect(cursors()).toEqual(numbers(1, 8));
+    expect(events.map((event) => 'diff' in event)).toEqual([
+      ...[false, false, false, false],
+      ...[true, true, true, true],
+    ]);
+  });
+
   it('reads back no more than its bound, the newest of it, and says so', async () => {
     const ledger = await opened();
     for (let rest = MOST_REPLAYED + 3; rest > 0; rest -= 2_000) {

@@ -3,7 +3,7 @@ import type { Ledger, LedgerEntry } from '../../src/core/ledger.js';
 import type { Hash } from '../../src/core/model.js';
 import { createPins } from '../../src/workspace/pins.js';
 
-const NOTHING = { folded: () => [], expected: () => [] };
+const NOTHING = { folded: () => [], expected: () => [], isUnsettled: () => false };
 const change = (before: string | null, after: string | null) => ({ path: 'a', before, after });
 const known = (hash: string) => [['a', { hash, mode: '100644' }]];
 
@@ -52,5 +52,20 @@ describe('lines hold', () => {
     expect(await pinned([own, deleted])).toEqual([]);
     const expected = () => ['own' as Hash];
     expect(await pinned([own, deleted], { expected })).toEqual(['own']);
+  });
+
+  it('what an edit may still be taken back to, although its dialog is deleted', async () => {
+    const edit = { id: 'E', what: 'started', before: known('before') };
+    const started = { dialog_id: 'd', edit };
+    const changed = {
+      ...started,
+      changes: [change('x', 'y')],
+      edit: { id: 'E', what: 'incomplete' },
+    };
+    const deleted = { dialog_id: 'd', fact: { what: 'deleted' } };
+    const isUnsettled = (id: string) => id === 'E';
+    const lines = [started, changed, deleted];
+    expect(await pinned(lines, { isUnsettled })).toEqual(['before', 'x', 'y']);
+    expect(await pinned(lines)).toEqual([]);
   });
 });

@@ -45,7 +45,12 @@ export const startEdit = method({
     ttl_ms: z.int().min(1).max(DAY_MS).optional().describe('Then it is left incomplete.'),
     detached: z.boolean().optional().describe('Outlives the connection.'),
     dialog_id: dialogId.optional(),
-    request_id: z.string().min(1).max(200).optional().describe('Repeating the call is safe.'),
+    request_id: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('Repeating the call is safe: it opens no second edit while there is one.'),
   }),
   output: z.object({
     edit_id: z.string(),

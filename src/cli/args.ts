@@ -111,7 +111,7 @@ function readValue(flag: CliFlag, text: string): unknown {
     case 'list':
       return text;
     case 'boolean':
-      return text === 'true';
+      return readBoolean(flag, text);
     case 'number':
     case 'numbers':
       return readNumber(flag, text);
@@ -119,6 +119,12 @@ function readValue(flag: CliFlag, text: string): unknown {
     case 'objects':
       return readJson(flag, text);
   }
+}
+
+/** Whoever writes `--dry-run=1` must not get what they wanted to look at first. */
+function readBoolean(flag: CliFlag, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new SmithyError('INVALID_PARAMS', `--${flag.name} is true or false, not "${text}".`);
 }
 
 function readNumber(flag: CliFlag, text: string): number {

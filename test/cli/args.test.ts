@@ -65,6 +65,9 @@ describe('the words of a command', () => {
     ['w1 --coats=', 'needs a number'],
     ['w1 --plan {', '--plan needs JSON'],
     ['w1 --coats', '--coats needs a value.'],
+    ['w1 --dry-run=1', '--dry-run is true or false, not "1".'],
+    ['w1 --dry-run=True', '--dry-run is true or false'],
+    ['w1 --dry-run=', '--dry-run is true or false'],
     ['w1 -x', 'paint does not know -x.'],
     ['w1 -', undefined],
   ])('%s: %s', (line, complaint) => {

@@ -110,6 +110,10 @@ describe('a wrong command line', () => {
     [['call', 'status', '{bad'], 'is not JSON'],
     [['watch', '--tpye', 'x'], '--type TYPE'],
     [['status', '--root'], '--root needs a value'],
+    [['gc', '--dry-run=yes'], '--dry-run is true or false'],
+    [['--dialog', '01AB', 'status'], 'status takes no --dialog'],
+    [['--dialog', '01AB', 'dialog', 'rm', '01CD'], 'dialog rm names its dialog itself'],
+    [['--dialog', '01AB', 'dialog', 'use', '01CD'], 'dialog use names its dialog itself'],
   ])('%j ends with 2 and says what was meant', async (words, hint) => {
     const project = newProject();
     const { code, stdout, stderr } = await project.cli(words);

@@ -69,8 +69,11 @@ const renderUndo = (answer: Answer<'undo'>, look: Look): string =>
 
 function renderMoved(answer: Answer<'restore'>, look: Look, wayBack: string): string {
   const { restored, deleted, kept, skipped, safety_checkpoint: safety } = answer;
+  const to = shortId(answer.restored_to);
   const lines = [
-    `Restored to ${shortId(answer.restored_to)}; this state is ${answer.new_checkpoint.slice(0, 8)}.`,
+    answer.dry_run === true
+      ? `Nothing was done; a restore to ${to} would do this:`
+      : `Restored to ${to}; this state is ${answer.new_checkpoint.slice(0, 8)}.`,
     ...listed('restored', restored),
     ...listed('deleted', deleted),
     ...listed('kept', kept),

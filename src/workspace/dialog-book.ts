@@ -144,6 +144,11 @@ export class DialogBook implements Derived {
     return this.#dialogs.get(id as DialogId);
   }
 
+  /** The whole id. The ledger also remembers dialogs that are gone, but only by their whole id. */
+  idOf(given: string): string {
+    return this.#everKnown.has(given) ? given : (this.find(given)?.id ?? given);
+  }
+
   get(id: DialogId): DialogState {
     const state = this.#dialogs.get(id);
     if (state !== undefined) return state;

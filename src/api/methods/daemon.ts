@@ -110,8 +110,9 @@ export const subscribe = method({
     cursor: z.string(),
     gap: z.boolean().describe('Events after `since` are gone: look again.'),
   }),
-  async run({ workspace, peer }, { types, dialog_id: dialogId, since }) {
+  async run({ workspace, peer }, { types, dialog_id: given, since }) {
     if (peer.isBrief) throw noStream();
+    const dialogId = given === undefined ? undefined : await workspace.dialogs.idOf(given);
     const subscription = await workspace.events.subscribe({ types, dialogId }, since, peer);
     peer.onGone(() => subscription.cancel());
     return { cursor: subscription.cursor, gap: subscription.gap };

@@ -1,6 +1,6 @@
-import { SmithyError, eventNotFound } from '../core/errors.js';
+import { SmithyError } from '../core/errors.js';
 import { blockMembers, type EventBlocks } from '../core/event-blocks.js';
-import { readEventId, type Ledger, type LedgerEntry } from '../core/ledger.js';
+import { eventNotFound, readEventId, type Ledger, type LedgerEntry } from '../core/ledger.js';
 import { toPath } from '../core/paths.js';
 import type { Queue } from '../core/queue.js';
 import type { Blocks } from './blocks.js';

@@ -152,7 +152,10 @@ export class DialogBook implements Derived {
   get(id: DialogId): DialogState {
     const state = this.#dialogs.get(id);
     if (state !== undefined) return state;
-    throw new SmithyError('DIALOG_NOT_FOUND', `There is no dialog ${id}.`, { data: { id } });
+    throw new SmithyError('DIALOG_NOT_FOUND', `There is no dialog ${id}.`, {
+      hint: 'See `smithyd dialog list`.',
+      data: { id },
+    });
   }
 
   /** The newest checkpoint of all dialogs, if its dialog is still there. */

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { SmithyError } from '../core/errors.js';
 import type { StreamedEvent } from '../core/events.js';
+import { isRecord } from '../core/is-record.js';
 import { findJsonProblem } from '../core/json-guard.js';
-import { isRecord } from '../core/settings.js';
 import type { Envelope } from './framing.js';
 
 export type RequestId = string | number | null;

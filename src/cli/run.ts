@@ -22,8 +22,11 @@ export async function run(globals: GlobalFlags, words: readonly string[]): Promi
   }
   // `unknown` is a command of its own, and `unknown reset` another.
   if (local !== undefined && local.command.length >= (remote?.command.length ?? 0)) {
+    if (globals.dialog !== undefined && local.takesDialog !== true) throw noDialog(local.command);
+    const form = { positional: [], flags: [], switches: {}, fixed: {}, ...local };
     const rest = words.slice(local.command.split(' ').length);
-    return (await local.load())(globals, rest, { manifest, local: LOCAL_COMMANDS });
+    const read = (line: readonly string[]) => readParams(form, line);
+    return (await local.load())(globals, rest, { manifest, local: LOCAL_COMMANDS, read });
   }
   if (remote === undefined) throw unknownCommand(words, manifest);
   return callMethod(globals, remote, words.slice(remote.command.split(' ').length));

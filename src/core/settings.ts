@@ -1,5 +1,6 @@
 import { Config } from './config.js';
 import { SmithyError } from './errors.js';
+import { isRecord } from './is-record.js';
 import { describeProblems, hintOf, problemsOf, type Problem } from './schema-problems.js';
 
 /** What the configuration file says, before defaults. */
@@ -63,8 +64,4 @@ function invalidSettings(problems: readonly Problem[]): SmithyError {
     hint: hintOf(problems) ?? 'Run `smithyd config get` to see every setting.',
     data: { issues: problems },
   });
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -19,32 +19,41 @@ import { packageFile } from '../../core/package-file.js';
 import { findRoot } from '../../host/find-root.js';
 import { putText, SetupRecord, textIfThere, type Changed } from '../../host/setup-record.js';
 import type { GlobalFlags } from '../args.js';
+import type { Around } from '../local.js';
 import { SETUPS, type SetupFile } from '../setups.js';
 import { paint, printable, printableJson } from '../text.js';
 
 const TEMPLATES = packageFile('templates/');
 const MAIN = fileURLToPath(packageFile('dist/cli/main.js'));
-const FLAGS = ['--yes', '--undo'];
 /** A daemon that hangs keeps nobody from setting up. */
 const RECORD_MS = 3_000;
 const TTL_MS = 60_000;
 
+interface Wanted {
+  readonly name?: string;
+  readonly yes?: boolean;
+  readonly undo?: boolean;
+}
+
 type Json = Parameters<typeof withSettings>[0];
 
 /** Adds what an agent needs to its settings, after showing it; `--undo` takes exactly that back. */
-export async function setup(globals: GlobalFlags, words: readonly string[]): Promise<number> {
-  const name = nameOf(words);
+export async function setup(
+  globals: GlobalFlags,
+  words: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  const { name = '', yes = false, undo: isUndo = false } = read(words) as Wanted;
   const { title, files, then } = setupOf(name);
   const root = findRoot(globals.root, process.cwd());
   const record = new SetupRecord(root, name);
-  const isUndo = words.includes('--undo');
   const planned = files.map((file) => {
     const parts = { file, root, template: readTemplate(name, file, root) };
     return isUndo ? planUndo(parts, record) : planSetup(parts);
   });
   const changes = planned.filter(({ before, after }) => before !== after);
   if (!globals.json) process.stdout.write(describe(changes, title));
-  const isWanted = changes.length === 0 || words.includes('--yes') || (await isAgreed(globals));
+  const isWanted = changes.length === 0 || yes || (await isAgreed(globals));
   if (isWanted) {
     const work = () => perform(changes, record, isUndo);
     if (changes.length === 0) work();
@@ -244,15 +253,6 @@ function conclusion(changes: readonly Changed[], then: string | undefined): stri
   const isFound = path.split(delimiter).some((folder) => existsSync(join(folder, 'smithyd')));
   if (!isFound) lines.push('The command `smithyd` is not on your PATH: `npm link` puts it there.');
   return `${lines.join('\n')}\n`;
-}
-
-function nameOf(words: readonly string[]): string {
-  const unknown = words.find((word) => word.startsWith('-') && !FLAGS.includes(word));
-  const names = words.filter((word) => !word.startsWith('-'));
-  if (unknown === undefined && names.length <= 1) return names[0] ?? '';
-  throw new SmithyError('INVALID_PARAMS', `setup does not know ${unknown ?? names[1] ?? ''}.`, {
-    hint: 'See `smithyd setup --help`.',
-  });
 }
 
 function setupOf(name: string): (typeof SETUPS)[string] {

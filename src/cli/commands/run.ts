@@ -9,8 +9,8 @@ import { endBy, SignalGuard, type Ending } from '../child.js';
 import { callDaemon } from '../daemon-call.js';
 import { describeError } from '../errors.js';
 import type { Around } from '../local.js';
-import { describeChanges, shownPath } from '../render-edits.js';
-import { paint, printable, printableJson } from '../text.js';
+import { describeChanges } from '../render-edits.js';
+import { paint, printable, printableJson, shownPath } from '../text.js';
 
 /** The longest there is: a command that outlives it is left incomplete, and nothing is lost. */
 const TTL_MS = 24 * 60 * 60_000;

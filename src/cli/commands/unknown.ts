@@ -5,9 +5,8 @@ import type { FileDiff } from '../../core/text-diff.js';
 import type { GlobalFlags } from '../args.js';
 import { callDaemon } from '../daemon-call.js';
 import type { Around } from '../local.js';
-import { renderUnified } from '../diff-view.js';
-import { lineCounts, shownPath } from '../render-edits.js';
-import { columns, paint, printable, printableJson } from '../text.js';
+import { countLines, renderUnified } from '../diff-view.js';
+import { columns, lineCounts, paint, printable, printableJson, shownPath } from '../text.js';
 
 type Detected = Answer<'detect_unknown_modifications'>;
 type Change = Detected['unknownChanges'][number];
@@ -89,14 +88,6 @@ function stat({ diff }: Change, colour: boolean): string {
   if (diff === undefined) return 'not compared';
   if (/^Binary files /mu.test(diff.split('\n@@')[0] ?? '')) return 'binary';
   return lineCounts(countLines(diff), { colour });
-}
-
-/** Lines of the hunks; the headings before them begin with the same signs. */
-function countLines(diff: string): { additions: number; deletions: number } {
-  const from = diff.search(/^@@/mu);
-  const hunks = from === -1 ? [] : diff.slice(from).split('\n');
-  const count = (sign: string): number => hunks.filter((line) => line.startsWith(sign)).length;
-  return { additions: count('+'), deletions: count('-') };
 }
 
 function drawDiff({ unknownChanges, generatedDiff = '' }: Detected): string {

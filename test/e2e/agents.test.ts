@@ -376,7 +376,11 @@ describe('smithyd setup', () => {
       const { code } = await project.cli(['setup', name, '--yes'], { env });
       expect(code).toBe(0);
       const { stdout } = await run(['grep', '-rl', CLI, home]);
-      expect(stdout).toMatch(/smithyd(?:@\.service|\.plist)\n$/u);
+      expect(stdout).toMatch(/smithyd(?:@\.service|\.[0-9a-f]{12}\.plist)\n$/u);
+      const other = newProject();
+      expect(await other.cli(['setup', name, '--yes'], { env })).toMatchObject({ code: 0 });
+      await other.cli(['setup', name, '--undo', '--yes'], { env });
+      expect((await run(['grep', '-rl', CLI, home])).stdout).toBe(stdout);
       await project.cli(['setup', name, '--undo', '--yes'], { env });
       expect((await run(['find', home, '-mindepth', '1'])).stdout).toBe('');
     } finally {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -60,7 +61,10 @@ export async function setup(
     else await recorded(root, `smithyd setup ${name}`, work);
   }
   if (globals.json) process.stdout.write(printableJson({ name, changes, done: isWanted }));
-  else if (isWanted) process.stdout.write(conclusion(changes, isUndo ? undefined : then));
+  else if (isWanted)
+    process.stdout.write(
+      conclusion(changes, isUndo ? undefined : then?.replaceAll('@ID@', idOf(root))),
+    );
   return isWanted ? 0 : 1;
 }
 
@@ -125,6 +129,8 @@ function planUndo({ file, root, template }: Parts, record: SetupRecord): Changed
   const before = textIfThere(path);
   const kept = record.read().files.find((each) => each.path === path);
   if (before === null) return { path, before, after: null };
+  // What lies at home may be there for another project.
+  if (kept === undefined && file.inHome === true) return { path, before, after: before };
   if (kept?.after === before) return { path, before, after: kept.before };
   return { path, before, after: removed(path, before, { file, template }) };
 }
@@ -189,7 +195,12 @@ function inTheWay(path: string): SmithyError {
 }
 
 function placeOf({ path, inHome = false }: SetupFile, root: string): string {
-  return join(inHome ? homedir() : root, path);
+  return join(inHome ? homedir() : root, path.replaceAll('@ID@', idOf(root)));
+}
+
+/** Short, and never that of another project. */
+function idOf(root: string): string {
+  return createHash('sha256').update(root).digest('hex').slice(0, 12);
 }
 
 function readTemplate(name: string, { template }: SetupFile, root: string): string {
@@ -198,7 +209,8 @@ function readTemplate(name: string, { template }: SetupFile, root: string): stri
   return text
     .replaceAll('@NODE@', escaped(process.execPath))
     .replaceAll('@MAIN@', escaped(MAIN))
-    .replaceAll('@ROOT@', escaped(root));
+    .replaceAll('@ROOT@', escaped(root))
+    .replaceAll('@ID@', idOf(root));
 }
 
 /** As a unit of systemd or XML wants it. */

@@ -29,6 +29,7 @@ export async function mcpSection() {
   const { first, mcp, node } = await measureMcp();
   const times = mcp / node;
   return [
+    '',
     table([
       ['what', 'smithyd', 'compared with', 'target', ''],
       [

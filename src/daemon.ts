@@ -164,7 +164,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   teardown.add('derived', async () => (isOurs() ? workspace.putAside() : undefined));
   const doorstep = {
     limits: { ...defaultLimits(() => settings.config().wire.maxFrameBytes), ...options.limits },
-    dispatch: createDispatch(METHODS, (name) => metrics.beginCall(name)),
+    dispatch: createDispatch(METHODS, { observe: (name) => metrics.beginCall(name), log }),
     onDropped: () => metrics.dropped('subscriber'),
     workspace,
     log,

@@ -12,6 +12,7 @@ import {
   isRefusal,
   parseJson,
   parseMessage,
+  tooLarge,
   type Refusal,
   type Request,
 } from './messages.js';
@@ -120,7 +121,7 @@ export class Connection {
 
   #take(frame: Frame): void {
     if (frame.kind === 'too_large') {
-      const error = frameTooLarge(this.#deps.limits.maxFrameBytes());
+      const error = tooLarge(this.#deps.limits.maxFrameBytes());
       this.#send(frameAnswer(frame.envelope, answerBody(null, { error })));
       return;
     }
@@ -167,7 +168,8 @@ export class Connection {
       return item.id === undefined ? undefined : answerBody(item.id, { result });
     } catch (thrown) {
       const error = SmithyError.from(thrown);
-      if (error.code === 'INTERNAL') reportBug(this.#deps.log, item.method, error);
+      // What a method did wrong is reported where it ran; this is of an answer that has no form.
+      if (error !== thrown) reportBug(this.#deps.log, item.method, error);
       return item.id === undefined ? undefined : answerBody(item.id, { error });
     }
   }
@@ -223,10 +225,6 @@ export class Connection {
       const refusal = this.#deps.refuse();
       if (refusal !== undefined) throw refusal;
       return await this.#deps.dispatch(call, context);
-    } catch (thrown) {
-      const error = SmithyError.from(thrown);
-      if (error.code === 'INTERNAL') reportBug(this.#deps.log, call.method, error);
-      throw error;
     } finally {
       // After the answer is on its way.
       setImmediate(() => this.#settle(1));
@@ -268,11 +266,4 @@ export class Connection {
     this.#waiting.length = 0;
     for (const release of this.#releases.splice(0)) release();
   }
-}
-
-function frameTooLarge(limit: number): SmithyError {
-  return new SmithyError('FRAME_TOO_LARGE', `A frame passed the limit of ${limit} bytes.`, {
-    hint: 'Split the request, or raise wire.maxFrameBytes with `smithyd config set`.',
-    data: { limit: 'wire.maxFrameBytes', value: limit },
-  });
 }

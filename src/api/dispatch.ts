@@ -14,8 +14,16 @@ export type Dispatch = (call: Call, context: Context) => Promise<unknown>;
 /** Told of a call when it begins and of its outcome when it ends; names come from the table, so they are few. */
 export type CallObserver = (method: string) => (outcome: string) => void;
 
+export interface DispatchDeps {
+  readonly observe: CallObserver;
+  readonly log: Log;
+}
+
 /** The only way from a transport to a method: look up, check the input, run, check the answer. */
-export function createDispatch(methods: readonly AnyMethod[], observe: CallObserver): Dispatch {
+export function createDispatch(
+  methods: readonly AnyMethod[],
+  { observe, log }: DispatchDeps,
+): Dispatch {
   // A Map, not an object: "constructor" and "__proto__" are no methods.
   const byName = new Map(methods.map((row) => [row.name, row]));
   return async (call, context) => {
@@ -31,6 +39,7 @@ export function createDispatch(methods: readonly AnyMethod[], observe: CallObser
       return result;
     } catch (error) {
       const failure = SmithyError.from(error);
+      if (failure.code === 'INTERNAL') reportBug(log, row.name, failure);
       ended(failure.code);
       throw failure;
     }
@@ -38,9 +47,9 @@ export function createDispatch(methods: readonly AnyMethod[], observe: CallObser
 }
 
 /** Nobody outside is told more than that it happened. */
-export function reportBug(log: Log, method: string, { cause }: SmithyError): void {
+export function reportBug(log: Log, what: string, { cause }: SmithyError): void {
   const why = cause instanceof Error ? cause.stack : String(cause);
-  log.write('error', 'a method failed unexpectedly', { method, cause: why });
+  log.write('error', 'a method failed unexpectedly', { method: what, cause: why });
 }
 
 function readInput(row: AnyMethod, params: unknown): unknown {

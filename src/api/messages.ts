@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { SmithyError } from '../core/errors.js';
 import type { StreamedEvent } from '../core/events.js';
+import { isRecord } from '../core/is-record.js';
 import { findJsonProblem } from '../core/json-guard.js';
 import type { Envelope } from './framing.js';
 
@@ -74,7 +75,7 @@ function readBatch(members: readonly unknown[]): Parsed {
 }
 
 function readRpc(message: unknown): Request | Refusal {
-  if (!isObject(message)) return { id: null, error: invalid('it is not an object') };
+  if (!isRecord(message)) return { id: null, error: invalid('it is not an object') };
   const id = readId(message['id']);
   if (id === BAD_ID) return { id: null, error: invalid('"id" must be a string, a number or null') };
   if (message['jsonrpc'] !== '2.0')
@@ -86,11 +87,11 @@ function readRpc(message: unknown): Request | Refusal {
 }
 
 function readIpcEnvelope(message: unknown): Request | Refusal {
-  if (!isObject(message) || typeof message['type'] !== 'string') {
+  if (!isRecord(message) || typeof message['type'] !== 'string') {
     return { id: null, error: invalid('"type" must be a string') };
   }
   const data = message['data'];
-  if (!isObject(data)) return request(null, message['type'], undefined);
+  if (!isRecord(data)) return request(null, message['type'], undefined);
   const id = readId(data['id']);
   if (id === BAD_ID) return { id: null, error: invalid('"data.id" must be a string or a number') };
   // A node-ipc sender always listens for "reply", so a missing id still gets an answer.
@@ -106,14 +107,17 @@ function readId(id: unknown): RequestId | undefined | typeof BAD_ID {
   return typeof id === 'string' && id.length <= LONGEST_ID ? id : BAD_ID;
 }
 
+export function tooLarge(limit: number): SmithyError {
+  return new SmithyError('FRAME_TOO_LARGE', `The request passes the limit of ${limit} bytes.`, {
+    hint: 'Split it, or raise wire.maxFrameBytes with `smithyd config set`.',
+    data: { limit: 'wire.maxFrameBytes', value: limit, setting: 'wire.maxFrameBytes' },
+  });
+}
+
 function invalid(why: string): SmithyError {
   return new SmithyError('INVALID_REQUEST', `This is not a request: ${why}.`, {
     hint: '{"jsonrpc":"2.0","id":1,"method":"status","params":{}}',
   });
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The body of one answer, before its envelope. */

@@ -61,7 +61,7 @@ function typeName(schema: Schema): string {
       .map(([name, field]) => `${name}: ${typeName(field)}`)
       .join(', ')}}`;
   }
-  return String(schema.type ?? 'anything');
+  return [schema.type ?? 'anything'].flat().join(' or ');
 }
 
 function describeErrors(): string[] {

@@ -2,14 +2,10 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { shuttingDown } from '../workspace/workspace.js';
 import { Connection, type ConnectionDeps } from './connection.js';
 
-/** A doorstep: something that listens and can be asked to finish. HTTP and MCP take the same form. */
-export interface Listener {
+export interface SocketServer {
   open(): Promise<void>;
   /** Stops accepting, lets requests under way end, then closes. Resolves at the deadline at the latest. */
   close(deadlineMs: number): Promise<void>;
-}
-
-export interface SocketServer extends Listener {
   /** Listens again at the same address after its file was taken away; open connections go on. */
   reopen(): Promise<void>;
 }

@@ -71,8 +71,17 @@ function methodShrinkage(name: string, old: MethodSurface, now: MethodSurface): 
   ];
 }
 
+/** What zod writes as `anyOf` when something may be null, in the form of everything else. */
+function plain(schema: Schema): Schema {
+  const [only, ...others] = (schema.anyOf ?? []).filter(({ type }) => type !== 'null');
+  if (only === undefined || others.length > 0) return schema;
+  const hasNull = schema.anyOf?.length === 2;
+  return { ...only, type: [only.type ?? 'anything', hasNull ? 'null' : []].flat(2) };
+}
+
 /** Callers may keep sending what they sent: nothing refused, nothing newly demanded. */
-function inputShrinkage(where: string, old: Schema, now: Schema): string[] {
+function inputShrinkage(where: string, before: Schema, after: Schema): string[] {
+  const [old, now] = [plain(before), plain(after)];
   const demanded = missing(now.required ?? [], old.required ?? []);
   return [
     ...typeChange(where, old, now),
@@ -87,7 +96,8 @@ function inputShrinkage(where: string, old: Schema, now: Schema): string[] {
 }
 
 /** Callers may keep reading what they read: nothing gone, nothing newly optional. */
-function outputShrinkage(where: string, old: Schema, now: Schema): string[] {
+function outputShrinkage(where: string, before: Schema, after: Schema): string[] {
+  const [old, now] = [plain(before), plain(after)];
   const loosened = missing(old.required ?? [], now.required ?? []);
   return [
     ...typeChange(where, old, now),

@@ -2,6 +2,10 @@ import type { CliCommand, CliFlag } from '../core/cli-manifest.js';
 import { SmithyError } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 
+/** What words a command takes. */
+export type LineForm = Pick<CliCommand, 'positional' | 'flags' | 'switches' | 'fixed'>;
+type Form = LineForm & Pick<CliCommand, 'command'>;
+
 /** What stands before or between the words of a command. */
 export interface GlobalFlags {
   root?: string;
@@ -35,7 +39,7 @@ export function readGlobals(line: readonly string[]): { globals: GlobalFlags; re
 }
 
 /** The method's parameters out of the words after the command. */
-export function readParams(command: CliCommand, words: readonly string[]): Record<string, unknown> {
+export function readParams(command: Form, words: readonly string[]): Record<string, unknown> {
   const params: Record<string, unknown> = { ...command.fixed };
   const byPosition: string[] = [];
   for (let at = 0; at < words.length; at++) {
@@ -48,7 +52,7 @@ export function readParams(command: CliCommand, words: readonly string[]): Recor
       byPosition.push(word);
       continue;
     }
-    const set = word.startsWith('--') ? command.switches[word.slice(2)] : undefined;
+    const set = Object.entries(command.switches).find(([name]) => word === `--${name}`)?.[1];
     if (set !== undefined) {
       params[set.field] = set.value;
       continue;
@@ -65,7 +69,7 @@ export function readParams(command: CliCommand, words: readonly string[]): Recor
 }
 
 function placePositionals(
-  command: CliCommand,
+  command: Form,
   words: readonly string[],
   params: Record<string, unknown>,
 ): void {
@@ -89,13 +93,14 @@ function setParam(params: Record<string, unknown>, flag: CliFlag, text: string):
     return;
   }
   const present = params[flag.field];
-  // A word that can be chosen has no comma in it.
-  const words = flag.choices === undefined ? [text] : text.split(',');
+  // A word that can be chosen has no comma in it, and a number neither.
+  const hasCommas = flag.choices !== undefined || flag.type === 'numbers';
+  const words = hasCommas ? text.split(',') : [text];
   const values = words.map((word) => readValue(flag, word));
   params[flag.field] = [...(Array.isArray(present) ? (present as unknown[]) : []), ...values];
 }
 
-/** Given once for each of its items, or with commas. */
+/** Given once for each of its items. */
 function isList({ type }: CliFlag): boolean {
   return type === 'list' || type === 'numbers' || type === 'objects';
 }
@@ -111,7 +116,7 @@ function readValue(flag: CliFlag, text: string): unknown {
     case 'list':
       return text;
     case 'boolean':
-      return text === 'true';
+      return readBoolean(flag, text);
     case 'number':
     case 'numbers':
       return readNumber(flag, text);
@@ -119,6 +124,12 @@ function readValue(flag: CliFlag, text: string): unknown {
     case 'objects':
       return readJson(flag, text);
   }
+}
+
+/** Whoever writes `--dry-run=1` must not get what they wanted to look at first. */
+function readBoolean(flag: CliFlag, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new SmithyError('INVALID_PARAMS', `--${flag.name} is true or false, not "${text}".`);
 }
 
 function readNumber(flag: CliFlag, text: string): number {
@@ -136,7 +147,7 @@ function readJson(flag: CliFlag, text: string): unknown {
   }
 }
 
-function requireAll(command: CliCommand, params: Readonly<Record<string, unknown>>): void {
+function requireAll(command: Form, params: Readonly<Record<string, unknown>>): void {
   const missing = command.flags.find(
     ({ field, required }) => required && params[field] === undefined,
   );
@@ -146,20 +157,23 @@ function requireAll(command: CliCommand, params: Readonly<Record<string, unknown
   throw usage(`${command.command} needs ${name}`, command);
 }
 
-function findFlag(command: CliCommand, typed: string): CliFlag {
+function findFlag(command: Form, typed: string): CliFlag {
   const found = command.flags.find(
     ({ name, short }) => typed === `--${name}` || typed === `-${short ?? ''}`,
   );
   if (found !== undefined) return found;
   const names = command.flags.map(({ name }) => `--${name}`);
+  const switches = Object.keys(command.switches).map((name) => `--${name}`);
+  const isText = /\s/u.test(typed);
+  const hint = isText ? 'Put -- before a text that begins with a dash.' : undefined;
   throw usage(
     `${command.command} does not know ${typed}`,
     command,
-    didYouMean(nearest(typed, names)),
+    hint ?? didYouMean(nearest(typed, [...names, ...switches])),
   );
 }
 
-function usage(message: string, { command }: CliCommand, hint?: string): SmithyError {
+function usage(message: string, { command }: Form, hint?: string): SmithyError {
   return new SmithyError('INVALID_PARAMS', `${message}.`, {
     hint: hint ?? `See \`smithyd ${command} --help\`.`,
   });

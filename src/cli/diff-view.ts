@@ -63,15 +63,21 @@ function unifiedOf(file: FileDiff, style: DiffStyle): string {
   if (file.unified === undefined) {
     return `${style.paint('heading', `${style.safe(file.path)}: too large to compare`)}\n`;
   }
+  return patchOf(file.unified, style);
+}
+
+export function renderPatch(patch: string, terminal: Terminal): string {
+  return patchOf(patch, styleOf(terminal));
+}
+
+function patchOf(patch: string, style: DiffStyle): string {
   let inHunk = false;
+  const lines = patch.replace(/\n$/u, '').split('\n');
   return text(
-    file.unified
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => {
-        inHunk = line.startsWith('@@') || (inHunk && !line.startsWith('diff --git'));
-        return paintLine(line, inHunk, style);
-      }),
+    lines.map((line) => {
+      inHunk = line.startsWith('@@') || (inHunk && !line.startsWith('diff --git'));
+      return paintLine(line, inHunk, style);
+    }),
   );
 }
 
@@ -86,4 +92,12 @@ function paintLine(line: string, inHunk: boolean, style: DiffStyle): string {
   if (inHunk && line.startsWith('-')) return style.paint('deleted', shown);
   const tone = LINE_TONES.find(([start]) => start.test(line))?.[1];
   return tone === undefined || (inHunk && line.startsWith(' ')) ? shown : style.paint(tone, shown);
+}
+
+/** Lines of the hunks; the headings before them begin with the same signs. */
+export function countLines(diff: string): { additions: number; deletions: number } {
+  const from = diff.search(/^@@/mu);
+  const hunks = from === -1 ? [] : diff.slice(from).split('\n');
+  const count = (sign: string): number => hunks.filter((line) => line.startsWith(sign)).length;
+  return { additions: count('+'), deletions: count('-') };
 }

@@ -1,4 +1,5 @@
-import type { SmithyError } from '../core/errors.js';
+import { SmithyError } from '../core/errors.js';
+import { systemCode } from '../core/system-errors.js';
 import { paint, printable, printableJson } from './text.js';
 
 /** What a person, or with `--json` a program, reads on stderr. */
@@ -14,4 +15,16 @@ export function describeError(
     lines.push(`  ${printable(error.cause.message)}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** What went wrong in this process: no daemon had a part in it, and its log knows nothing of it. */
+export function ownFailure(thrown: unknown): SmithyError {
+  const error = SmithyError.from(thrown);
+  if (error === thrown || error.code !== 'INTERNAL') return error;
+  const reason = systemCode(thrown) ?? '';
+  if (!/^E[A-Z0-9]+$/u.test(reason)) {
+    return new SmithyError('INTERNAL', 'This command hit an unexpected error.', { cause: thrown });
+  }
+  const { message, syscall: op = 'unknown' } = thrown as NodeJS.ErrnoException;
+  return new SmithyError('STORAGE_IO', `The system refused: ${message}.`, { data: { op, reason } });
 }

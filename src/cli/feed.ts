@@ -1,7 +1,7 @@
 import { fit } from '../core/display-width.js';
 import type { StreamedEvent } from '../core/events.js';
-import { shownPath } from './render-edits.js';
-import { paint, printable, type Colour } from './text.js';
+import { countLines } from './diff-view.js';
+import { paint, printable, shownPath, type Colour } from './text.js';
 
 export interface FeedLook {
   readonly colour: boolean;
@@ -12,6 +12,8 @@ export interface FeedLook {
 
 const MOST_SHOWN = 8;
 const KIND_WIDTH = 11;
+/** More are not open at a time; a feed may run for weeks. */
+const MOST_AUTHORS = 1_000;
 
 /** One line of the feed: what kind of thing it is, the colour that tells it apart, and the rest. */
 interface Line {
@@ -31,7 +33,7 @@ export class Feed {
 
   /** Edits that were open before anybody listened. */
   knows(edits: readonly OpenEdit[]): void {
-    for (const edit of edits) this.#authors.set(edit.edit_id, authorOf(edit));
+    for (const edit of edits) remember(this.#authors, edit);
   }
 
   line(event: StreamedEvent): string {
@@ -86,8 +88,7 @@ const DESCRIBERS: Readonly<Partial<Record<StreamedEvent['type'], Describer>>> = 
     return { kind: 'message', colour: 'bold', text: `${words(content)}${where}` };
   },
   edit_started: (event, { authors }) => {
-    const author = authorOf(event as unknown as OpenEdit);
-    authors.set(words(event['edit_id']), author);
+    const author = remember(authors, event as unknown as OpenEdit);
     const paths = event['paths'] as readonly string[] | undefined;
     const what = paths === undefined ? 'the project' : list(paths.map(shownPath));
     return { kind: 'edit begins', colour: 'dim', text: `${author}  ${what}` };
@@ -150,6 +151,14 @@ function ended(kind: string, event: StreamedEvent, authors: ReadonlyMap<string, 
   return { kind, colour: 'red', text: `${author}  ${words(event['reason'])}` };
 }
 
+function remember(authors: Map<string, string>, edit: OpenEdit): string {
+  const author = authorOf(edit);
+  authors.set(edit.edit_id, author);
+  const [oldest] = authors.keys();
+  if (authors.size > MOST_AUTHORS && oldest !== undefined) authors.delete(oldest);
+  return author;
+}
+
 /** `claude-code Write`, `npm`, or who knows. */
 function authorOf({ agent, tool }: OpenEdit): string {
   const named = [agent?.name, tool].filter((part) => part !== undefined && part !== null);
@@ -158,10 +167,8 @@ function authorOf({ agent, tool }: OpenEdit): string {
 
 function counts({ diff }: StreamedEvent): string {
   if (typeof diff !== 'string') return '';
-  const lines = diff.split('\n');
-  const count = (sign: string, head: string): number =>
-    lines.filter((line) => line.startsWith(sign) && !line.startsWith(head)).length;
-  return `  +${count('+', '+++ ')} -${count('-', '--- ')}`;
+  const { additions, deletions } = countLines(diff);
+  return `  +${additions} -${deletions}`;
 }
 
 function list(names: readonly string[], total = names.length): string {

@@ -31,7 +31,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
 /** Every command there is: those that are calls, and those that are more. */
 export interface Catalogue {
   readonly manifest: CliManifest;
-  readonly local: readonly Pick<Topic, 'command' | 'summary' | 'usage'>[];
+  readonly local: readonly (Omit<Topic, 'flags'> & Partial<Pick<Topic, 'flags'>>)[];
 }
 
 export function help(catalogue: Catalogue, words: readonly string[]): string {
@@ -83,7 +83,9 @@ function describeTopic({ command, summary, usage, flags }: Topic): string {
 }
 
 export function allTopics({ manifest, local: own }: Catalogue): Topic[] {
-  const local = own.map(({ command, summary, usage }) => ({ command, summary, usage, flags: [] }));
+  const local = own.map(({ command, summary, usage, flags = [] }) => {
+    return { command, summary, usage, flags };
+  });
   const taken = new Set(local.map(({ command }) => command));
   const remote = manifest.commands
     .filter(({ command }) => !taken.has(command))

@@ -1,19 +1,40 @@
-import type { GlobalFlags } from './args.js';
+import type { CliFlag } from '../core/cli-manifest.js';
+import type { GlobalFlags, LineForm } from './args.js';
 import type { Catalogue } from './help.js';
+
+export interface Around extends Catalogue {
+  /** Words as the flags of the command have them. */
+  readonly read: (words: readonly string[]) => Record<string, unknown>;
+}
 
 export type LocalRun = (
   globals: GlobalFlags,
   words: readonly string[],
-  catalogue: Catalogue,
+  around: Around,
 ) => Promise<number>;
 
-export interface LocalCommand {
+export interface LocalCommand extends Partial<LineForm> {
   readonly command: string;
   readonly summary: string;
   /** Usage after the command's own words. */
   readonly usage: string;
+  /** Whether `--dialog` means anything to it. */
+  readonly takesDialog?: true;
   readonly load: () => Promise<LocalRun>;
 }
+
+function flag(name: string, help: string, more: Partial<CliFlag> = {}): CliFlag {
+  return { name, field: name, type: 'boolean', required: false, help, ...more };
+}
+
+function value(name: string, help: string, more: Partial<CliFlag> = {}): CliFlag {
+  return flag(name, help, { type: 'string', ...more });
+}
+
+const view = (name: string): readonly [string, { field: string; value: string }] => [
+  name,
+  { field: 'view', value: `--${name}` },
+];
 
 /** Commands that are more than one call. Each is loaded only when it is used. */
 export const LOCAL_COMMANDS: readonly LocalCommand[] = [
@@ -21,6 +42,10 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     command: 'start',
     summary: 'Starts the daemon for this project, in the background unless --foreground.',
     usage: '[--foreground] [--force] [--rebind]',
+    flags: [
+      flag('foreground', 'Stay in this terminal; Ctrl-C ends it.'),
+      flag('rebind', 'Take over state that belongs to a folder of another name.'),
+    ],
     load: async () => (await import('./commands/start.js')).start,
   },
   {
@@ -30,27 +55,54 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     load: async () => (await import('./commands/stop.js')).stop,
   },
   {
+    command: 'config get',
+    summary: 'Prints every setting, or the one of this name.',
+    usage: '[KEY]',
+    load: async () => (await import('./commands/config.js')).configGet,
+  },
+  {
     command: 'config set',
     summary: 'Changes a setting: its name with dots, and its value as JSON or plain text.',
     usage: 'KEY VALUE',
-    load: async () => (await import('./commands/config-set.js')).configSet,
+    load: async () => (await import('./commands/config.js')).configSet,
   },
   {
     command: 'diff',
     summary: 'Compares checkpoints, bookmarks, events, sessions, main and the files as they are.',
     usage: 'A [B] [--file PATH].. [--unified|--side-by-side|--stat|--name-status]',
+    takesDialog: true,
+    positional: ['from', 'to'],
+    flags: [
+      value('from', 'The older state.', { required: true }),
+      value('to', 'The newer state; default: the files as they are.'),
+      value('file', 'Only this file or folder; may be given often.', { type: 'list' }),
+    ],
+    switches: Object.fromEntries(['unified', 'side-by-side', 'stat', 'name-status'].map(view)),
     load: async () => (await import('./commands/diff.js')).diff,
   },
   {
     command: 'run',
     summary: 'Runs a command; whatever it changes in the project is recorded under its name.',
     usage: '[--tool NAME] [--agent NAME] [--quiet] -- COMMAND [ARGUMENT]..',
+    takesDialog: true,
+    flags: [
+      value('tool', 'The name its changes are recorded under; default: that of the program.'),
+      value('agent', 'The agent that runs it.'),
+      flag('quiet', 'Say nothing about what changed.'),
+    ],
     load: async () => (await import('./commands/run.js')).run,
   },
   {
     command: 'unknown',
     summary: 'Shows changes that nobody announced; takes them in or puts the known content back.',
     usage: '[FILE].. [--diff|--integrate|--reject]',
+    positional: ['files'],
+    flags: [
+      value('files', 'Only these; default: all.', { type: 'list' }),
+      flag('diff', 'Show what differs, as a patch.'),
+      flag('integrate', 'Take the changes in: they are known from now on.'),
+      flag('reject', 'Put the known content back; what is there is saved first.'),
+    ],
     load: async () => (await import('./commands/unknown.js')).unknown,
   },
   {
@@ -63,12 +115,15 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     command: 'show',
     summary: 'Prints a file as it was at an event, a checkpoint, a bookmark or a session.',
     usage: 'AT:PATH',
+    takesDialog: true,
     load: async () => (await import('./commands/show.js')).show,
   },
   {
     command: 'watch',
     summary: 'Prints events as they happen, until interrupted.',
     usage: '[--type TYPE]..',
+    takesDialog: true,
+    flags: [value('type', 'Only events of this type; may be given often.', { type: 'list' })],
     load: async () => (await import('./commands/watch.js')).watch,
   },
   {
@@ -76,6 +131,11 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     summary:
       'Listens to a browser, so that `changes` tells of console, requests, WebSockets and actions.',
     usage: '--url URL [--headless] | --attach PORT',
+    flags: [
+      value('url', 'Start a browser of our own with this page; it ends with the command.'),
+      flag('headless', 'Without a window.'),
+      value('attach', 'Listen to a browser that runs with --remote-debugging-port.'),
+    ],
     load: async () => (await import('./commands/browser.js')).browser,
   },
   {
@@ -106,6 +166,7 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     command: 'open',
     summary: 'Opens the viewer in a browser, or prints an address that works once.',
     usage: '[--print]',
+    flags: [flag('print', 'Print the address instead of opening it.')],
     load: async () => (await import('./commands/open.js')).open,
   },
   {
@@ -114,12 +175,19 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
       'Sets an agent up to work with smithyd, after showing what changes: claude-code, codex, gemini, ' +
       'cursor, cline, opencode, vscode, aider, shell, agents-md, systemd, launchd.',
     usage: 'NAME [--yes] [--undo]',
+    positional: ['name'],
+    flags: [
+      value('name', 'What to set up.'),
+      flag('yes', 'Do not ask.'),
+      flag('undo', 'Take exactly that back.'),
+    ],
     load: async () => (await import('./commands/setup.js')).setup,
   },
   {
     command: 'agent-hook',
     summary: 'What agents call from their hooks, with their JSON on stdin.',
     usage: 'AGENT',
+    takesDialog: true,
     load: async () => (await import('./commands/agent-hook.js')).agentHook,
   },
   {

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import { wantsColour } from '../config.js';
-import { SmithyError } from '../core/errors.js';
 import { readGlobals, type GlobalFlags } from './args.js';
-import { describeError } from './errors.js';
+import { describeError, ownFailure } from './errors.js';
 import { run } from './run.js';
 
 /** Exit codes are those of the error table; a broken pipe ends quietly, as in every other tool. */
@@ -14,7 +13,7 @@ async function main(): Promise<void> {
     globals = read.globals;
     process.exitCode = await run(read.globals, read.rest);
   } catch (thrown) {
-    const error = SmithyError.from(thrown);
+    const error = ownFailure(thrown);
     const colour = wantsColour(process.stderr);
     process.stderr.write(describeError(error, { json: globals.json, colour }));
     process.exitCode = error.exitCode;

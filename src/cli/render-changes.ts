@@ -1,6 +1,16 @@
 import type { Answer } from '../api/table.js';
+import { renderPatch } from './diff-view.js';
 import type { Look } from './render-history.js';
-import { ago, columns, duration, paint, printable, type Colour } from './text.js';
+import {
+  ago,
+  columns,
+  counted,
+  duration,
+  paint,
+  printable,
+  shownPath,
+  type Colour,
+} from './text.js';
 
 type Changes = Answer<'get_changes_since'>;
 type Severity = Changes['severity'];
@@ -41,15 +51,17 @@ function filesPart(files: Changes['files'], look: Look): string[] {
   if (files === undefined || files.changed.length === 0) return [];
   const rows = files.changed.map((file) => {
     const many = file.files === undefined ? '' : `  ${file.files} files`;
-    const from = file.from === undefined ? '' : ` (was ${printable(file.from)})`;
-    const left = `${file.change.padEnd(8)}  ${printable(file.path)}${from}${many}`;
+    const from = file.from === undefined ? '' : ` (was ${shownPath(file.from)})`;
+    const left = `${file.change.padEnd(8)}  ${shownPath(file.path)}${from}${many}`;
     const how = file.origin === undefined ? '' : `, ${file.origin}`;
     const who = [file.by, ...(file.also ?? [])].map(printable).join(', ');
     const author = paint(look.colour, file.by === 'unknown' ? 'alarm' : 'dim', `${who}${how}`);
     return [left, `${lineCount(file)}${author}`] as const;
   });
   const texts = files.changed.flatMap(({ diff }) =>
-    diff === undefined ? [] : ['', printable(diff).trimEnd()],
+    diff === undefined
+      ? []
+      : ['', renderPatch(diff, { colour: look.colour, width: undefined }).trimEnd()],
   );
   return ['files', columns(rows, '  '), ...beyond(files.omitted), ...texts];
 }
@@ -68,9 +80,8 @@ function consolePart(section: Changes['console'], look: Look): string[] {
   if (section === undefined) return [];
   const said = (all: typeof section.errors, colour: Colour, what: string) =>
     all.map(({ message, source, count }) => {
-      const times = count === 1 ? '' : ` ${count} times`;
       const where = source === null ? '' : paint(look.colour, 'dim', `  ${printable(source)}`);
-      return `  ${paint(look.colour, colour, what)}${times}  ${oneLine(message)}${where}`;
+      return `  ${paint(look.colour, colour, what)}${times(count)}  ${oneLine(message)}${where}`;
     });
   return titled('console', [
     ...said(section.errors, 'red', 'error'),
@@ -103,12 +114,14 @@ function networkPart(section: Changes['network'], look: Look): string[] {
 function websocketPart(section: Changes['websocket'], look: Look): string[] {
   if (section === undefined) return [];
   return titled('websocket', [
-    ...section.disconnections.map(({ url, close_code: code, close_reason: reason }) => {
+    ...section.disconnections.map(({ url, close_code: code, close_reason: reason, count }) => {
       const why = [code, reason].filter((part) => part !== null && part !== '').join(' ');
-      return `  ${paint(look.colour, 'yellow', 'closed')}  ${printable(url)}  ${printable(why)}`;
+      const what = paint(look.colour, 'yellow', 'closed');
+      return `  ${what}${times(count)}  ${oneLine(url)}  ${oneLine(why)}`;
     }),
-    ...section.errors.map(({ url, message }) => {
-      return `  ${paint(look.colour, 'yellow', 'error')}  ${printable(url)}  ${oneLine(message ?? '')}`;
+    ...section.errors.map(({ url, message, count }) => {
+      const what = paint(look.colour, 'yellow', 'error');
+      return `  ${what}${times(count)}  ${oneLine(url)}  ${oneLine(message ?? '')}`;
     }),
     ...section.connections.map((url) => `  opened  ${printable(url)}`),
     ...beyond(section.omitted),
@@ -128,6 +141,10 @@ function actionsPart(section: Changes['actions'], look: Look): string[] {
     }),
     ...beyond(section.omitted),
   ]);
+}
+
+function times(count = 1): string {
+  return count === 1 ? '' : ` ${count} times`;
 }
 
 function titled(title: string, lines: readonly string[]): string[] {
@@ -172,9 +189,12 @@ function renderHealth(
   const from = since ?? 'the daemon started';
   const rows = [
     ['files', `${health.files_changed} changed, ${health.unknown_changes} of them unannounced`],
-    ['console', `${health.console_errors} errors, ${health.console_warnings} warnings`],
-    ['network', `${health.network_failures} failing endpoints`],
-    ['websocket', `${health.websocket_disconnections} disconnections`],
+    [
+      'console',
+      `${counted(health.console_errors, 'error')}, ${counted(health.console_warnings, 'warning')}`,
+    ],
+    ['network', counted(health.network_failures, 'failing endpoint')],
+    ['websocket', counted(health.websocket_disconnections, 'disconnection')],
     ['telemetry', TELEMETRY[health.telemetry]],
   ] as const;
   return `${word}  ${summary}  (since ${from}, ${duration(health.duration_ms)})\n${columns(rows, '  ')}\n`;
@@ -205,7 +225,11 @@ function renderNoise({ rules }: Answer<'configure_noise'>, look: Look): string {
 type BaselineSummary = Answer<'save_baseline'>;
 
 function holds({ endpoints, console_errors: errors, websockets }: BaselineSummary): string {
-  return `${endpoints} endpoints, ${errors} known errors, ${websockets} WebSockets`;
+  return [
+    counted(endpoints, 'endpoint'),
+    counted(errors, 'known error'),
+    counted(websockets, 'WebSocket'),
+  ].join(', ');
 }
 
 function renderBaseline(saved: BaselineSummary): string {

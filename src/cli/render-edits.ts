@@ -1,14 +1,18 @@
 import type { Answer } from '../api/table.js';
-import { quoteName } from '../core/quoted-name.js';
 import type { Look } from './render-history.js';
-import { ago, columns, counted, duration, paint, printable, tellWarnings } from './text.js';
+import {
+  ago,
+  columns,
+  counted,
+  duration,
+  lineCounts,
+  paint,
+  shownPath,
+  skippedRow,
+  tellWarnings,
+} from './text.js';
 
 const MOST_SHOWN = 20;
-
-/** A path on one line, whatever characters are in it. */
-export function shownPath(path: string): string {
-  return printable(quoteName(path));
-}
 
 /** The id alone on the first line, for scripts: `id=$(smithyd edit start a.ts | head -n 1)`. */
 function renderStarted(answer: Answer<'start_edit'>, look: Look): string {
@@ -103,17 +107,6 @@ function changeRows(files: readonly Changed[], look: Look): string[] {
   });
   if (rows.length === 0) return [];
   return [columns(rows, '  '), ...more(files.length)];
-}
-
-export function lineCounts(
-  { additions, deletions }: { readonly additions: number; readonly deletions: number },
-  { colour }: Pick<Look, 'colour'>,
-): string {
-  return `${paint(colour, 'green', `+${additions}`)} ${paint(colour, 'red', `-${deletions}`)}`;
-}
-
-function skippedRow({ path, reason }: { path: string; reason: string }, { colour }: Look): string {
-  return paint(colour, 'yellow', `  skipped   ${shownPath(path)}: ${printable(reason)}`);
 }
 
 function atMost(rows: readonly string[]): string[] {

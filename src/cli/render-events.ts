@@ -1,7 +1,6 @@
 import type { Answer } from '../api/table.js';
-import { shownPath } from './render-edits.js';
 import type { Look } from './render-history.js';
-import { ago, paint, printable } from './text.js';
+import { ago, paint, printable, shownPath } from './text.js';
 
 type Event = Answer<'history'>['events'][number];
 
@@ -26,7 +25,7 @@ function renderHistory({ events, next }: Answer<'history'>, look: Look): string 
     const [id = '', ...rest] = cells;
     return [paint(look.colour, 'yellow', id), ...rest, about(event, look)].join('  ').trimEnd();
   });
-  if (next !== undefined) lines.push(`There is more: smithyd history --before ${next}`);
+  if (next !== undefined) lines.push(`There is more: the same with --before ${next}`);
   return `${lines.join('\n')}\n`;
 }
 

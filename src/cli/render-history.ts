@@ -1,5 +1,16 @@
 import type { Answer } from '../api/table.js';
-import { ago, bytes, columns, paint, printable, tellWarnings } from './text.js';
+import {
+  ago,
+  bytes,
+  columns,
+  counted,
+  lineCounts,
+  paint,
+  printable,
+  shownPath,
+  skippedRow,
+  tellWarnings,
+} from './text.js';
 
 /** What people read about dialogs, checkpoints and sessions. */
 export interface Look {
@@ -44,8 +55,8 @@ function renderSession(answer: Answer<'get_session'>, look: Look): string {
   const { active_session: session, changed_files: files } = answer;
   if (session === null) return 'Nothing to approve: the project is in its approved state.\n';
   const rows = files.map(({ path, status, additions, deletions, is_binary: binary }) => {
-    const size = binary ? 'binary' : describeLines({ additions, deletions }, look);
-    return [`${status.charAt(0).toUpperCase()} ${printable(path)}`, size] as const;
+    const size = binary ? 'binary' : lineCounts({ additions, deletions }, look);
+    return [`${status.charAt(0).toUpperCase()} ${shownPath(path)}`, size] as const;
   });
   const all = files.length + (answer.omitted ?? 0);
   const count = `${all} ${all === 1 ? 'file differs' : 'files differ'}`;
@@ -56,7 +67,7 @@ function renderSessions({ sessions }: Answer<'list_sessions'>, look: Look): stri
   const rows = sessions.map(
     ({ session_name: name, status, created_at: at, checkpoints_count: n }) => {
       const state = paint(look.colour, status === 'active' ? 'green' : 'dim', status.padEnd(9));
-      return `${name.padEnd(12)}  ${state}  ${ago(look.now - Date.parse(at)).padStart(12)}  ${n} checkpoints`;
+      return `${name.padEnd(12)}  ${state}  ${ago(look.now - Date.parse(at)).padStart(12)}  ${counted(n, 'checkpoint')}`;
     },
   );
   return rows.length === 0 ? 'No sessions.\n' : `${rows.join('\n')}\n`;
@@ -70,14 +81,15 @@ const renderUndo = (answer: Answer<'undo'>, look: Look): string =>
 
 function renderMoved(answer: Answer<'restore'>, look: Look, wayBack: string): string {
   const { restored, deleted, kept, skipped, safety_checkpoint: safety } = answer;
+  const to = shortId(answer.restored_to);
   const lines = [
-    `Restored to ${shortId(answer.restored_to)}; this state is ${answer.new_checkpoint.slice(0, 8)}.`,
+    answer.dry_run === true
+      ? `Nothing was done; a restore to ${to} would do this:`
+      : `Restored to ${to}; this state is ${answer.new_checkpoint.slice(0, 8)}.`,
     ...listed('restored', restored),
     ...listed('deleted', deleted),
     ...listed('kept', kept),
-    ...skipped.map(({ path, reason }) => {
-      return paint(look.colour, 'yellow', `  skipped   ${printable(path)}: ${printable(reason)}`);
-    }),
+    ...skipped.map((one) => skippedRow(one, look)),
   ];
   if (safety !== null) lines.push(`What was here is saved in ${safety.slice(0, 8)}; ${wayBack}`);
   return `${lines.join('\n')}\n`;
@@ -98,14 +110,14 @@ function renderBookmarks({ details }: Answer<'bookmark_list'>, look: Look): stri
 }
 
 function renderSnapshot({ id, name, files }: Answer<'snapshot_save'>): string {
-  return `Saved ${files} files as ${id}${name === null ? '' : ` (${printable(name)})`}.\n`;
+  return `Saved ${counted(files, 'file')} as ${id}${name === null ? '' : ` (${printable(name)})`}.\n`;
 }
 
 function renderSnapshots({ snapshots }: Answer<'snapshot_list'>, look: Look): string {
   if (snapshots.length === 0) return 'No snapshots yet; `smithyd snapshot save` makes one.\n';
   const rows = snapshots.map(({ id, ts, base_event_id: base, reason, files, name }) => {
     const age = ago(look.now - Date.parse(ts)).padStart(12);
-    const cells = [id, age, base, reason.padEnd(8), `${files} files`, printable(name ?? '')];
+    const cells = [id, age, base, reason.padEnd(8), counted(files, 'file'), printable(name ?? '')];
     return cells.join('  ').trimEnd();
   });
   return `${rows.join('\n')}\n`;
@@ -122,9 +134,7 @@ function renderReset(answer: Answer<'reset'>, look: Look): string {
     `Back at the approved state ${to.slice(0, 8)}; ${session} begins.`,
     ...listed('restored', lists.restored),
     ...listed('deleted', lists.deleted),
-    ...lists.skipped.map(({ path, reason }) => {
-      return paint(look.colour, 'yellow', `  skipped   ${printable(path)}: ${printable(reason)}`);
-    }),
+    ...lists.skipped.map((one) => skippedRow(one, look)),
     `What was here is saved in ${saved.slice(0, 8)}.`,
   ];
   return `${lines.join('\n')}\n`;
@@ -135,16 +145,14 @@ function renderSaved(answer: Answer<'create_checkpoint'>, look: Look): string {
   const { commit_id: id, session, changed, skipped, duration_ms: took } = answer;
   const counts = describeCounts(changed, look);
   const what = counts === '' ? 'nothing changed' : counts;
-  const left = skipped.map(({ path, reason }) => {
-    return paint(look.colour, 'yellow', `  skipped   ${printable(path)}: ${reason}`);
-  });
+  const left = skipped.map((one) => skippedRow(one, look));
   return `${[`${id.slice(0, 8)} on ${session}: ${what} (${took} ms)`, ...left].join('\n')}\n`;
 }
 
 function renderApproved(answer: Answer<'approve'>): string {
   const { approved_commit: commit, new_session: session, commits_approved: count } = answer;
   if (count === 0) return `There was nothing to approve; ${session} begins.\n`;
-  return `Approved ${count} checkpoints as ${commit.slice(0, 8)}; ${session} begins.\n`;
+  return `Approved ${counted(count, 'checkpoint')} as ${commit.slice(0, 8)}; ${session} begins.\n`;
 }
 
 function renderOpened({
@@ -168,7 +176,7 @@ function renderDeleted({ dialog_id: id, freed_bytes: freed }: Answer<'delete_dia
 const MOST_SHOWN = 20;
 
 function listed(what: string, paths: readonly string[]): string[] {
-  const lines = paths.slice(0, MOST_SHOWN).map((path) => `  ${what.padEnd(8)}  ${printable(path)}`);
+  const lines = paths.slice(0, MOST_SHOWN).map((path) => `  ${what.padEnd(8)}  ${shownPath(path)}`);
   if (paths.length > MOST_SHOWN)
     lines.push(`  ${what.padEnd(8)}  and ${paths.length - MOST_SHOWN} more`);
   return lines;
@@ -185,13 +193,6 @@ function describeCounts(
   ]
     .filter((part) => part !== '')
     .join(' ');
-}
-
-function describeLines(
-  { additions, deletions }: { additions: number; deletions: number },
-  { colour }: Look,
-): string {
-  return `${paint(colour, 'green', `+${additions}`)} ${paint(colour, 'red', `-${deletions}`)}`;
 }
 
 export const HISTORY_RENDERERS = {
@@ -218,7 +219,7 @@ export const HISTORY_RENDERERS = {
   snapshot_list: renderSnapshots,
   snapshot_import: renderSnapshot,
   snapshot_export: ({ id, to, bytes: size, files }: Answer<'snapshot_export'>) =>
-    `Wrote ${files} files of ${id} to ${printable(to)} (${bytes(size)}).\n`,
+    `Wrote ${counted(files, 'file')} of ${id} to ${printable(to)} (${bytes(size)}).\n`,
   note: (answer: Answer<'note'>, look: Look) => {
     tellWarnings(answer, look);
     return `Noted as ${answer.event}.\n`;

@@ -1,7 +1,17 @@
 import type { Answer, MethodName } from '../api/table.js';
 import { wantsColour } from '../config.js';
 import type { Look } from './render-history.js';
-import { bytes, columns, counted, duration, paint, printable, printableJson } from './text.js';
+import {
+  bytes,
+  columns,
+  counted,
+  duration,
+  paint,
+  printable,
+  printableJson,
+  shownPath,
+  skippedRow,
+} from './text.js';
 
 type Renderers = {
   readonly [Name in MethodName]?: (answer: Answer<Name>, look: Look) => string;
@@ -71,17 +81,21 @@ function describeWatcher(watcher: Answer<'status'>['watcher']): string {
 }
 
 function list(paths: readonly string[]): string {
-  const shown = paths.slice(0, 5).map(printable).join(', ');
+  const shown = paths.slice(0, 5).map(shownPath).join(', ');
   return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
 }
 
-function renderFiles({ files, next, total, fresh }: Answer<'known_files'>): string {
+function renderFiles(
+  { files, skipped, next, total, fresh }: Answer<'known_files'>,
+  look: Look,
+): string {
   const lines = files.map(({ mode, hash, size, path }) => {
-    return `${mode} ${hash.slice(0, 10)} ${String(size).padStart(10)}  ${printable(path)}`;
+    return `${mode} ${hash.slice(0, 10)} ${String(size).padStart(10)}  ${shownPath(path)}`;
   });
-  const more = next === undefined ? '' : `; more with --after ${printable(next)}`;
+  const left = skipped.map((one) => skippedRow(one, look));
+  const more = next === undefined ? '' : `; more: the same with --after ${shownPath(next)}`;
   const doubt = fresh ? '' : ', not certain to be complete';
-  return `${[...lines, `${files.length} of ${total} files${doubt}${more}`].join('\n')}\n`;
+  return `${[...lines, ...left, `${files.length} of ${total} files${doubt}${more}`].join('\n')}\n`;
 }
 
 function renderVerify({ files, damaged }: Answer<'verify'>, { colour }: Look): string {

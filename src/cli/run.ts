@@ -22,8 +22,11 @@ export async function run(globals: GlobalFlags, words: readonly string[]): Promi
   }
   // `unknown` is a command of its own, and `unknown reset` another.
   if (local !== undefined && local.command.length >= (remote?.command.length ?? 0)) {
+    if (globals.dialog !== undefined && local.takesDialog !== true) throw noDialog(local.command);
+    const form = { positional: [], flags: [], switches: {}, fixed: {}, ...local };
     const rest = words.slice(local.command.split(' ').length);
-    return (await local.load())(globals, rest, { manifest, local: LOCAL_COMMANDS });
+    const read = (line: readonly string[]) => readParams(form, line);
+    return (await local.load())(globals, rest, { manifest, local: LOCAL_COMMANDS, read });
   }
   if (remote === undefined) throw unknownCommand(words, manifest);
   return callMethod(globals, remote, words.slice(remote.command.split(' ').length));
@@ -40,11 +43,33 @@ async function callMethod(
     const given = params[field];
     if (typeof given === 'string') params[field] = resolve(given);
   }
-  if (globals.dialog !== undefined) params['dialog_id'] = globals.dialog;
-  const answer = (await callDaemon(globals, command.method, params)) as Record<string, unknown>;
+  const call = { ...params, ...dialogFor(command, params, globals) };
+  const answer = (await callDaemon(globals, command.method, call)) as Record<string, unknown>;
   if (globals.json) print(printableJson(answer));
   else print(await (await import('./render.js')).render(command.method, answer));
   return exitCodeOf(command, answer);
+}
+
+/** A dialog that a command names itself is not replaced by one that stands before it. */
+function dialogFor(
+  { command, flags }: CliCommand,
+  params: Readonly<Record<string, unknown>>,
+  { dialog }: GlobalFlags,
+): { readonly dialog_id?: string } {
+  if (dialog === undefined) return {};
+  if (params['dialog_id'] !== undefined) {
+    throw new SmithyError('INVALID_PARAMS', `${command} names its dialog itself.`, {
+      hint: 'Leave --dialog out.',
+    });
+  }
+  if (!flags.some(({ field }) => field === 'dialog_id')) throw noDialog(command);
+  return { dialog_id: dialog };
+}
+
+function noDialog(command: string): SmithyError {
+  return new SmithyError('INVALID_PARAMS', `${command} takes no --dialog.`, {
+    hint: 'It is about the project, whatever the dialog.',
+  });
 }
 
 /** A script must notice what was answered in good order and is no good news. */

@@ -5,7 +5,7 @@ export interface SetupFile {
   /** Below `templates/NAME/`. */
   readonly template: string;
   readonly way: Way;
-  /** Below the project's root, or below the home folder. */
+  /** Below the project's root, or below the home folder; `@ID@` tells projects apart. */
   readonly path: string;
   readonly inHome?: boolean;
   readonly isProgram?: boolean;
@@ -115,10 +115,10 @@ export const SETUPS: Readonly<Record<string, Setup>> = {
       {
         template: 'org.smithyd.plist',
         way: 'file',
-        path: 'Library/LaunchAgents/org.smithyd.plist',
+        path: 'Library/LaunchAgents/org.smithyd.@ID@.plist',
         inHome: true,
       },
     ],
-    then: 'launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/org.smithyd.plist',
+    then: 'launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/org.smithyd.@ID@.plist',
   },
 };

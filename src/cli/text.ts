@@ -1,3 +1,6 @@
+import { quoteName } from '../core/quoted-name.js';
+import { visible } from '../core/untrusted-text.js';
+
 const COLOURS = {
   red: '31',
   green: '32',
@@ -12,14 +15,28 @@ export function paint(enabled: boolean, colour: Colour, text: string): string {
   return enabled ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
 }
 
-/** Control characters but the newline, zero-width and direction marks. */
-const UNPRINTABLE = /[\p{Cc}\u200b-\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
 /** Names and messages come from disk and from other programs: nothing may steer the terminal. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (char) => {
-    return char === '\n' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  return visible(text, '\n');
+}
+
+/** A path on one line, whatever characters are in it. */
+export function shownPath(path: string): string {
+  return printable(quoteName(path));
+}
+
+export function skippedRow(
+  { path, reason }: { readonly path: string; readonly reason: string },
+  { colour }: { readonly colour: boolean },
+): string {
+  return paint(colour, 'yellow', `  skipped   ${shownPath(path)}: ${printable(reason)}`);
+}
+
+export function lineCounts(
+  { additions, deletions }: { readonly additions: number; readonly deletions: number },
+  { colour }: { readonly colour: boolean },
+): string {
+  return `${paint(colour, 'green', `+${additions}`)} ${paint(colour, 'red', `-${deletions}`)}`;
 }
 
 /** JSON for a terminal or a program: our way to escape is JSON's own, so it means the same. */

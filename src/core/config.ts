@@ -8,7 +8,6 @@ import { PERSONAL } from './redaction/personal.js';
  * keeps the two equal.
  */
 const bytes = z.int().min(0);
-const milliseconds = z.int().min(0);
 const patterns = z.array(z.string().min(1).max(4096)).max(10_000);
 
 const group = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -42,8 +41,19 @@ export const Config = z.strictObject({
     .default('auto')
     .describe('The watch engine; auto means directories on Linux, chokidar elsewhere.'),
   edits: group({
-    ttlMs: milliseconds.default(600_000).describe('How long a detached edit may stay open.'),
-    waitMs: milliseconds.default(0).describe('How long start_edit waits for a held path.'),
+    // As start_edit takes them; what is longer than a timer can be would end at once.
+    ttlMs: z
+      .int()
+      .min(1)
+      .max(86_400_000)
+      .default(600_000)
+      .describe('How long a detached edit may stay open.'),
+    waitMs: z
+      .int()
+      .min(0)
+      .max(600_000)
+      .default(0)
+      .describe('How long start_edit waits for a held path.'),
   }),
   snapshots: group({
     everyEvents: z.int().min(1).default(80).describe('Events between automatic snapshots.'),

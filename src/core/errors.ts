@@ -50,6 +50,25 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** What `data` of a code always has; who throws it may know better. */
+const RETRYABLE = { retry_after_ms: 500 };
+const MISSING = { near: [] };
+const PROMISED: Readonly<Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>>> = {
+  BUSY: RETRYABLE,
+  TIMEOUT: RETRYABLE,
+  SHUTTING_DOWN: RETRYABLE,
+  DIALOG_NOT_FOUND: MISSING,
+  CHECKPOINT_NOT_FOUND: MISSING,
+  SESSION_NOT_FOUND: MISSING,
+  EDIT_NOT_FOUND: MISSING,
+  SNAPSHOT_NOT_FOUND: MISSING,
+  BOOKMARK_NOT_FOUND: MISSING,
+  EVENT_NOT_FOUND: MISSING,
+  MARK_NOT_FOUND: MISSING,
+  // No setting moves most limits.
+  LIMIT_EXCEEDED: { setting: null },
+};
+
 export interface ErrorDetails {
   /** What to do next, in one sentence. */
   readonly hint?: string;
@@ -109,7 +128,7 @@ export class SmithyError extends Error {
     return {
       code: ERRORS[this.code].rpc,
       message: this.message,
-      data: { ...this.data, code: this.code, ...hint },
+      data: { ...PROMISED[this.code], ...this.data, code: this.code, ...hint },
     };
   }
 }
@@ -139,11 +158,4 @@ function storageFailure(cause: unknown): SmithyError {
 
 function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
-}
-
-export function eventNotFound(id: string): SmithyError {
-  return new SmithyError('EVENT_NOT_FOUND', `There is no event ${id.slice(0, 100)}.`, {
-    hint: 'Events are named as in evt-000012; see `smithyd history`.',
-    data: { id, near: [] },
-  });
 }

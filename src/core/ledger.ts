@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SmithyError } from './errors.js';
 
 /** What an event can be about. Append-only. */
 const SEED_TYPES = [
@@ -100,6 +101,13 @@ export function eventId(seq: number): string {
 export function readEventId(id: string): number | undefined {
   const digits = /^evt-0*([1-9]\d{0,14})$/u.exec(id)?.[1];
   return digits === undefined ? undefined : Number(digits);
+}
+
+export function eventNotFound(id: string): SmithyError {
+  return new SmithyError('EVENT_NOT_FOUND', `There is no event ${id.slice(0, 100)}.`, {
+    hint: 'Events are named as in evt-000012; see `smithyd history`.',
+    data: { id },
+  });
 }
 
 /** An event at its place in the ledger. */

@@ -16,7 +16,7 @@ export function createPathMatch(patterns: readonly string[]): (path: string) => 
   };
 }
 
-/** A pattern that means this path and no other. */
+/** A pattern that means this path. The end of a line cannot be written in one: any sign may be there. */
 export function literalPattern(path: string): string {
-  return `/${path.replace(/[\\*?[\] ]/gu, String.raw`\$&`)}`;
+  return `/${path.replace(/[\\*?[\] ]/gu, String.raw`\$&`).replace(/[\r\n]/gu, '?')}`;
 }

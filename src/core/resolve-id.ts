@@ -39,14 +39,15 @@ export function resolveId({ what, given, known, names = [], missing }: IdQuestio
   }
   const near = nearest(given, [...all, ...names]);
   const list = LISTED_BY[what];
-  const hint = [
+  const rule = [
     ...(given.length < SHORTEST
       ? [`An id may be shortened to ${SHORTEST} characters or more.`]
       : []),
     ...(list === undefined ? [] : [`See \`${list}\`.`]),
   ].join(' ');
+  const hint = didYouMean(near) ?? rule;
   throw new SmithyError(missing, `There is no ${what} ${given.slice(0, 100)}.`, {
-    hint: didYouMean(near) ?? hint,
+    ...(hint === '' ? {} : { hint }),
     data: { id: given, near },
   });
 }

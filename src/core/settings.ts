@@ -1,5 +1,6 @@
 import { Config } from './config.js';
 import { SmithyError } from './errors.js';
+import { isRecord } from './is-record.js';
 import { describeProblems, hintOf, problemsOf, type Problem } from './schema-problems.js';
 
 /** What the configuration file says, before defaults. */
@@ -22,14 +23,27 @@ export function readSettings(raw: unknown): Settings {
   }
   const parsed = Config.safeParse(raw);
   if (parsed.success) return { raw, config: parsed.data, problems: [] };
-  const sound = Object.entries(raw).filter(([key, value]) => {
-    return Object.hasOwn(Config.shape, key) && Config.safeParse({ [key]: value }).success;
-  });
   return {
     raw,
-    config: Config.parse(Object.fromEntries(sound)),
+    config: Config.parse(soundParts(raw)),
     problems: problemsOf(Config, parsed.error),
   };
+}
+
+/** One wrong member of a group leaves the others what they are. */
+function soundParts(raw: RawSettings): RawSettings {
+  const isSound = (part: RawSettings): boolean => Config.safeParse(part).success;
+  const sound: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(raw)) {
+    if (!Object.hasOwn(Config.shape, key)) continue;
+    if (isSound({ [key]: value })) sound[key] = value;
+    else if (isRecord(value)) {
+      const members = Object.entries(value);
+      const kept = members.filter(([name, one]) => isSound({ [key]: { [name]: one } }));
+      if (isSound({ [key]: Object.fromEntries(kept) })) sound[key] = Object.fromEntries(kept);
+    }
+  }
+  return sound;
 }
 
 /** Merges a partial update: groups key by key, lists and scalars whole. */
@@ -50,8 +64,4 @@ function invalidSettings(problems: readonly Problem[]): SmithyError {
     hint: hintOf(problems) ?? 'Run `smithyd config get` to see every setting.',
     data: { issues: problems },
   });
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

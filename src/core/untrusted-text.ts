@@ -9,8 +9,8 @@ export const DATA_NOTE =
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 /** As JSON writes it, so that a reader of JSON still gets the text as it was. */
-export function visible(text: string): string {
-  return text.replace(UNSEEN, (sign) => (sign === '\n' || sign === '\t' ? sign : escaped(sign)));
+export function visible(text: string, kept = '\n\t'): string {
+  return text.replace(UNSEEN, (sign) => (kept.includes(sign) ? sign : escaped(sign)));
 }
 
 function escaped(sign: string): string {

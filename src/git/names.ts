@@ -22,7 +22,7 @@ export function requireDialog(dialog: string): string {
   if (dialog === KEPT || /^[A-Za-z0-9][\w-]{0,63}$/u.test(dialog)) return dialog;
   throw new SmithyError('DIALOG_NOT_FOUND', `${JSON.stringify(dialog)} is no dialog.`, {
     hint: '`smithyd dialog list` shows them.',
-    data: { dialog_id: dialog },
+    data: { id: dialog },
   });
 }
 

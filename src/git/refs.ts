@@ -138,7 +138,7 @@ export function moved(
 export function noRepository(dialog: string): SmithyError {
   return new SmithyError('DIALOG_NOT_FOUND', `Dialog ${dialog} has no checkpoints.`, {
     hint: '`smithyd dialog list` shows the dialogs of this project.',
-    data: { dialog_id: dialog },
+    data: { id: dialog },
   });
 }
 

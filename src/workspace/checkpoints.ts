@@ -4,6 +4,7 @@ import { messageSubject } from '../core/messages.js';
 import type { NewEvent } from '../core/ledger.js';
 import type { CommitId, DialogId, Path } from '../core/model.js';
 import type { Clock, Log } from '../core/ports.js';
+import { didYouMean, nearest } from '../core/nearest.js';
 import { resolveId } from '../core/resolve-id.js';
 import { SmithyError } from '../core/errors.js';
 import type { CheckpointStore } from '../core/store.js';
@@ -243,10 +244,12 @@ export class Checkpoints {
   }
 
   #requireSession(dialog: DialogState, session: string | undefined): void {
-    if (session === undefined || dialog.sessions.some(({ name }) => name === session)) return;
+    const names = dialog.sessions.map(({ name }) => name);
+    if (session === undefined || names.includes(session)) return;
+    const near = nearest(session, names);
     throw new SmithyError('SESSION_NOT_FOUND', `There is no session ${session}.`, {
-      hint: 'See `smithyd sessions --all`.',
-      data: { id: session },
+      hint: didYouMean(near) ?? 'See `smithyd sessions --all`.',
+      data: { id: session, near },
     });
   }
 }

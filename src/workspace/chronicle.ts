@@ -1,6 +1,6 @@
-import { SmithyError, eventNotFound } from '../core/errors.js';
+import { SmithyError } from '../core/errors.js';
 import { blockMembers, type EventBlocks } from '../core/event-blocks.js';
-import { readEventId, type Ledger, type LedgerEntry } from '../core/ledger.js';
+import { eventNotFound, readEventId, type Ledger, type LedgerEntry } from '../core/ledger.js';
 import { toPath } from '../core/paths.js';
 import type { Queue } from '../core/queue.js';
 import type { Blocks } from './blocks.js';
@@ -45,7 +45,7 @@ export class Chronicle {
   }
 
   async history(request: HistoryRequest) {
-    const { timeline, queue, root, blocks, folds } = this.#deps;
+    const { timeline, queue, root, blocks, folds, book } = this.#deps;
     // Before the ledger is read there is nothing to find.
     await queue.share(() => undefined);
     const { limit = DEFAULT_LIMIT, file, author, branch, action, before, since } = request;
@@ -54,7 +54,7 @@ export class Chronicle {
       ...(file === undefined ? {} : { file: toPath(file, root) }),
       ...(before === undefined ? {} : { before: this.seq(before) }),
       ...(since === undefined ? {} : this.#from(since)),
-      dialog: request.dialog === undefined ? undefined : this.#dialog(request.dialog),
+      dialog: request.dialog === undefined ? undefined : book.idOf(request.dialog),
       limit: limit + 1,
     });
     const entries = await timeline.entries(seqs.slice(0, limit));
@@ -87,12 +87,6 @@ export class Chronicle {
       hint: 'For example 2026-01-31, 2026-01-31T09:00:00Z or evt-000012.',
       data: { issues: [{ path: 'since', message: 'neither a time nor an event' }] },
     });
-  }
-
-  /** The ledger also remembers dialogs that are gone, but only by their whole id. */
-  #dialog(given: string): string {
-    const { book } = this.#deps;
-    return book.wasKnown(given) ? given : (book.find(given)?.id ?? given);
   }
 }
 

@@ -142,10 +142,18 @@ export class DialogBook implements Derived {
     return this.#dialogs.get(id as DialogId);
   }
 
+  /** The whole id. The ledger also remembers dialogs that are gone, but only by their whole id. */
+  idOf(given: string): string {
+    return this.#everKnown.has(given) ? given : (this.find(given)?.id ?? given);
+  }
+
   get(id: DialogId): DialogState {
     const state = this.#dialogs.get(id);
     if (state !== undefined) return state;
-    throw new SmithyError('DIALOG_NOT_FOUND', `There is no dialog ${id}.`, { data: { id } });
+    throw new SmithyError('DIALOG_NOT_FOUND', `There is no dialog ${id}.`, {
+      hint: 'See `smithyd dialog list`.',
+      data: { id },
+    });
   }
 
   /** The newest checkpoint of all dialogs, if its dialog is still there. */

@@ -61,6 +61,11 @@ export class Dialogs {
     return this.#deps.book.find(given) ?? (await this.#create(DEFAULT_TITLE));
   }
 
+  /** Of a dialog that is or was; in a turn, because before the ledger is read there is none. */
+  idOf(given: string): Promise<string> {
+    return this.#deps.queue.share(() => this.#deps.book.idOf(given));
+  }
+
   list() {
     const { book, queue } = this.#deps;
     return queue.run(() => {

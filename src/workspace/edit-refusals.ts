@@ -104,7 +104,7 @@ export function restoreBlocked({ facts }: OpenEdit, path: Path): SmithyError {
 export function tooMany(what: string, limit: string, value: number): SmithyError {
   return new SmithyError('LIMIT_EXCEEDED', `No more than ${value} ${what}.`, {
     hint: 'Finalize or abort some of them first.',
-    data: { limit, value, setting: null },
+    data: { limit, value },
   });
 }
 

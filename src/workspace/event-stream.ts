@@ -169,5 +169,5 @@ function streamed(entry: LedgerEntry, root: string): StreamedEvent | undefined {
 function passes({ types, dialogId }: Filter, event: StreamedEvent): boolean {
   if (types !== undefined && !types.includes(event.type)) return false;
   const owner = event['dialog_id'];
-  return dialogId === undefined || owner === undefined || owner === dialogId;
+  return dialogId === undefined || owner === undefined || owner === null || owner === dialogId;
 }

@@ -2,7 +2,8 @@ import type { Config } from '../core/config.js';
 import { SmithyError } from '../core/errors.js';
 import type { SettingsFile } from '../core/ports.js';
 import type { Problem } from '../core/schema-problems.js';
-import { isRecord, readSettings, updateSettings, type RawSettings } from '../core/settings.js';
+import { isRecord } from '../core/is-record.js';
+import { readSettings, updateSettings, type RawSettings } from '../core/settings.js';
 import type { EventStream } from './event-stream.js';
 import { createQueue } from '../core/queue.js';
 

@@ -23,11 +23,15 @@ const context = { transport: 'socket' } as Context;
 
 async function call(name: string, params: unknown) {
   const counted: [string, string][] = [];
-  const dispatch = createDispatch(ROWS, (name) => (outcome) => void counted.push([name, outcome]));
+  const logged: unknown[] = [];
+  const dispatch = createDispatch(ROWS, {
+    observe: (name) => (outcome) => void counted.push([name, outcome]),
+    log: { write: (_level, _text, fields) => void logged.push(fields) },
+  });
   const outcome = await dispatch({ method: name, params }, context).catch((error: unknown) =>
     SmithyError.from(error),
   );
-  return { outcome, counted };
+  return { outcome, counted, logged };
 }
 
 describe('a call', () => {
@@ -35,6 +39,7 @@ describe('a call', () => {
     expect(await call('double', { number: 4 })).toEqual({
       outcome: { doubled: 8 },
       counted: [['double', 'ok']],
+      logged: [],
     });
   });
 
@@ -66,10 +71,12 @@ describe('a call', () => {
     [14, 'BUSY'],
     [15, 'INTERNAL'],
   ])('that fails inside with %d is a %s', async (number, code) => {
-    const { outcome, counted } = await call('double', { number });
+    const { outcome, counted, logged } = await call('double', { number });
     expect(outcome).toMatchObject({ code });
     expect((outcome as SmithyError).message).not.toContain('secret');
     expect(counted).toEqual([['double', code]]);
+    const reports = code === 'INTERNAL' ? [{ method: 'double', cause: expect.anything() }] : [];
+    expect(logged).toEqual(reports);
   });
 
   it.each([undefined, null])('with %s for parameters has none', async (params) => {

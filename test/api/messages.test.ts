@@ -84,7 +84,11 @@ describe('an answer', () => {
     expect(JSON.parse(frameAnswer('jsonrpc', answerBody(7, { error })))).toEqual({
       jsonrpc: '2.0',
       id: 7,
-      error: { code: -32070, message: 'Later.', data: { code: 'BUSY', hint: 'Wait.' } },
+      error: {
+        code: -32070,
+        message: 'Later.',
+        data: { code: 'BUSY', hint: 'Wait.', retry_after_ms: 500 },
+      },
     });
   });
 

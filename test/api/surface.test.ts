@@ -67,6 +67,20 @@ describe('the guard against shrinking', () => {
       'a field of an answer became optional',
       ({ methods }) => methods.status.output.required.shift(),
     ],
+    [
+      'a field that may be null is of another kind',
+      ({ methods }) =>
+        (methods.status.output.properties['current_dialog_id'] = {
+          anyOf: [{ type: 'number' }, { type: 'null' }],
+        }),
+    ],
+    [
+      'a field of an answer may newly be null',
+      ({ methods }) =>
+        (methods.status.output.properties['root'] = {
+          anyOf: [{ type: 'string' }, { type: 'null' }],
+        }),
+    ],
     ['a transport is gone', ({ methods }) => methods.status.on.pop()],
   ])('notices when %s', (_, edit) => {
     expect(shrinkage(present, changed(edit))).not.toEqual([]);

@@ -55,7 +55,7 @@ const cursor = fc.record({
   run: fc.string({ unit: fc.constantFrom('0', '9', 'a', 'f'), minLength: 1, maxLength: 32 }),
   observed: number,
   positions: fc.record({ console: number, network: number, websocket: number, actions: number }),
-  at: number,
+  at: fc.integer({ min: 0, max: 8.64e15 }),
 });
 
 describe('a cursor', () => {
@@ -76,6 +76,7 @@ describe('a cursor', () => {
     'c1.xyz.1.2.3.4.5.6.7',
     'c1.ab.1.2.3.4.5.6.-7',
     'c1.ab.1.2.3.4.5.6.zzzzzzzzzzzz',
+    'c1.ab.1.2.3.4.5.6.2gosa7pa2gv',
     'c2.ab.1.2.3.4.5.6.7',
     '17',
     'before_refactor',

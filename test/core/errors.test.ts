@@ -63,6 +63,17 @@ describe('an error', () => {
     });
   });
 
+  it.each([
+    ['BUSY', {}, { retry_after_ms: 500 }],
+    ['TIMEOUT', { retry_after_ms: 0 }, { retry_after_ms: 0 }],
+    ['SHUTTING_DOWN', {}, { retry_after_ms: 500 }],
+    ['SESSION_NOT_FOUND', { id: 'x' }, { id: 'x', near: [] }],
+    ['LIMIT_EXCEEDED', { limit: 'marks', value: 5 }, { limit: 'marks', value: 5, setting: null }],
+    ['NAME_TAKEN', {}, {}],
+  ] as const)('%s always says what its code promises', (code, data, told) => {
+    expect(new SmithyError(code, 'x', { data }).toWire().data).toEqual({ code, ...told });
+  });
+
   it('that nobody meant keeps its cause inside', () => {
     const wire = SmithyError.from(new Error('secret: /home/ann')).toWire();
     expect(wire.data.code).toBe('INTERNAL');

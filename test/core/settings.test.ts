@@ -24,6 +24,18 @@ describe('a configuration file', () => {
     expect(problems.map(({ path }) => path).sort()).toEqual(['exclud', 'http.port']);
   });
 
+  it.each([
+    [{ http: { enabled: false, prot: 1 } }, { http: { enabled: false, port: 0 } }],
+    [
+      { redact: { personal: ['email'], patterns: [''] } },
+      { redact: { enabled: true, personal: ['email'], patterns: [] } },
+    ],
+    [{ edits: { ttlMs: 0, waitMs: 5 } }, { edits: { ttlMs: 600_000, waitMs: 5 } }],
+    [{ edits: { ttlMs: 5, waitMs: 3e9 } }, { edits: { ttlMs: 5, waitMs: 0 } }],
+  ])('%j keeps what is right in a group', (raw, expected) => {
+    expect(readSettings(raw).config).toMatchObject(expected);
+  });
+
   it.each([[null], [[]], ['x'], [5], [undefined]])('that holds %j counts as empty', (raw) => {
     const { config, problems } = readSettings(raw);
     expect(config).toEqual(Config.parse({}));
@@ -52,6 +64,11 @@ describe('an update of the configuration', () => {
     expect(problems.map(({ path }) => path)).toEqual(['oops']);
   });
 
+  it('is in effect although its group holds an old mistake', () => {
+    const { config } = updateSettings({ http: { prot: 1 } }, { http: { port: 8080 } });
+    expect(config.http.port).toBe(8080);
+  });
+
   it('is refused as a whole with every mistake named', () => {
     const refused = (() => {
       try {
@@ -76,7 +93,10 @@ describe('an update of the configuration', () => {
       {
         maxFileBytes: fc.nat(),
         exclude: fc.array(fc.string({ minLength: 1 })),
-        edits: fc.record({ ttlMs: fc.nat(), waitMs: fc.nat() }, { requiredKeys: [] }),
+        edits: fc.record(
+          { ttlMs: fc.integer({ min: 1, max: 86_400_000 }), waitMs: fc.nat(600_000) },
+          { requiredKeys: [] },
+        ),
       },
       { requiredKeys: [] },
     );

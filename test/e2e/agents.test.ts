@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -196,10 +204,20 @@ describe('a hook never stands in the way of an agent', () => {
     expect(await openEdits(work)).toEqual([]);
   });
 
-  it('and takes a changed name of an agent for a mistake', async () => {
-    const { code, stderr } = await hook('claude', '{}');
-    expect(code).toBe(2);
-    expect(stderr).toContain('claude-code');
+  it('given a name that no agent has', async () => {
+    const { code, stdout, stderr } = await hook('claude', '{}');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toBe('smithyd: There is no agent "claude". Did you mean "claude-code"?\n');
+  });
+
+  it('finds the files of a project that is reached by a link', async () => {
+    const work = await Work.start(newProject());
+    const link = join(temporaryFolder(), 'link');
+    symlinkSync(work.root, link);
+    const [claude] = agentMessages(link);
+    await hook('claude-code', JSON.stringify(claude?.edit('before', 'new/a.ts')), link);
+    expect(await openEdits(work)).toMatchObject([{ paths: ['new/a.ts'] }]);
+    rmSync(dirname(link), { recursive: true });
   });
 });
 
@@ -358,7 +376,11 @@ describe('smithyd setup', () => {
       const { code } = await project.cli(['setup', name, '--yes'], { env });
       expect(code).toBe(0);
       const { stdout } = await run(['grep', '-rl', CLI, home]);
-      expect(stdout).toMatch(/smithyd(?:@\.service|\.plist)\n$/u);
+      expect(stdout).toMatch(/smithyd(?:@\.service|\.[0-9a-f]{12}\.plist)\n$/u);
+      const other = newProject();
+      expect(await other.cli(['setup', name, '--yes'], { env })).toMatchObject({ code: 0 });
+      await other.cli(['setup', name, '--undo', '--yes'], { env });
+      expect((await run(['grep', '-rl', CLI, home])).stdout).toBe(stdout);
       await project.cli(['setup', name, '--undo', '--yes'], { env });
       expect((await run(['find', home, '-mindepth', '1'])).stdout).toBe('');
     } finally {

@@ -31,6 +31,47 @@ describe('what happened, for people', () => {
     expect(await say('unmark', 'before_repair')).toBe('before_repair is removed.\n');
   });
 
+  it('shows lines as they are, tabs and ends included, and how often a connection was lost', async () => {
+    const work = shared();
+    await work.fresh({ 'a.mk': 'all:\n\tmake\r\n' });
+    const say = async (...words: string[]) => (await work.project.cli(words)).stdout;
+    await say('changes');
+    work.put({ 'a.mk': 'all:\n\tbuild\r\n\tmake\r\n' });
+    const lost = { event: 'close', url: 'ws://localhost/live', close_code: 1006 };
+    await work.call('push_telemetry', {
+      websocket: [{ event: 'open', url: lost.url }, lost, { ...lost, event: 'open' }, lost],
+    });
+    const text = await say('changes', '--detail', 'hunks');
+    expect(text).toContain('\n+\tbuild');
+    expect(text).toContain('\n \tmake\n');
+    expect(text).toMatch(/closed 2 times {2}ws:/u);
+  });
+
+  it('keeps the name of a file on its line', async () => {
+    const work = shared();
+    const name = 'a\n  deleted   src\u2028main.ts';
+    const shown = String.raw`"a\n  deleted   src\u2028main.ts"`;
+    const { initial_checkpoint: initial } = await work.fresh({ b: '1' });
+    const say = async (...words: string[]) => (await work.project.cli(words)).stdout;
+    await say('changes');
+    work.put({ [name]: '1' });
+    for (const words of [['changes'], ['session'], ['files'], ['restore', initial]]) {
+      const text = await say(...words);
+      expect({ words, text }).toEqual({ words, text: expect.stringContaining(shown) });
+      expect(text).not.toMatch(/^ {2}deleted {3}src/mu);
+    }
+  });
+
+  it('names what is tracked and has no known content', async () => {
+    const work = shared();
+    await work.fresh({ small: '1' });
+    await work.call('update_config', { maxFileBytes: 10 });
+    work.put({ large: 'more than ten bytes' });
+    const { stdout } = await work.project.cli(['files']);
+    expect(stdout).toMatch(/^ {2}skipped {3}large: too_large$/mu);
+    await work.call('update_config', { maxFileBytes: 52_428_800 });
+  });
+
   it('has commands for noise', async () => {
     const { project } = shared();
     const say = async (...words: string[]) => (await project.cli(words)).stdout;

@@ -68,6 +68,10 @@ describe('help', () => {
     ['config set', 'KEY VALUE'],
     ['watch', '--type TYPE'],
     ['call', 'METHOD [JSON]'],
+    ['run', 'recorded under'],
+    ['browser', '--remote-debugging-port'],
+    ['setup', 'Do not ask.'],
+    ['unknown', 'Put the known content back'],
   ])('of %s tells how it is used', async (command, usage) => {
     const { code, stdout } = await smithyd(...command.split(' '), '--help');
     expect(code).toBe(0);
@@ -108,8 +112,21 @@ describe('a wrong command line', () => {
     [['config', 'set', 'http.enabled'], 'needs a key and a value'],
     [['call'], 'needs a method'],
     [['call', 'status', '{bad'], 'is not JSON'],
-    [['watch', '--tpye', 'x'], '--type TYPE'],
+    [['watch', '--tpye', 'x'], 'Did you mean "--type"'],
+    [['stop', 'now'], 'stop takes no "now"'],
+    [['mcp', '--stdio'], 'mcp does not know --stdio'],
+    [['diff'], 'diff needs FROM'],
+    [['diff', 'main', '--file'], '--file needs a value'],
+    [['log', '--constructor'], 'log does not know --constructor'],
+    [['message', '- make it faster'], 'Put -- before a text that begins with a dash'],
+    [['config', 'get', 'a', 'b'], 'one key at most'],
+    [['--dialog', '01AB', 'blame', 'a'], 'blame takes no --dialog'],
+    [['--dialog', '01AB', 'call', 'status'], 'call takes no --dialog'],
     [['status', '--root'], '--root needs a value'],
+    [['gc', '--dry-run=yes'], '--dry-run is true or false'],
+    [['--dialog', '01AB', 'status'], 'status takes no --dialog'],
+    [['--dialog', '01AB', 'dialog', 'rm', '01CD'], 'dialog rm names its dialog itself'],
+    [['--dialog', '01AB', 'dialog', 'use', '01CD'], 'dialog use names its dialog itself'],
   ])('%j ends with 2 and says what was meant', async (words, hint) => {
     const project = newProject();
     const { code, stdout, stderr } = await project.cli(words);
@@ -145,6 +162,15 @@ describe('exit codes follow the error table', () => {
     const { code, stderr } = await project.cli(words);
     expect({ code, stderr }).toMatchObject({ code: expected });
     expect(stderr === '').toBe(expected === 0);
+  });
+
+  it('74 for what the system refuses to this command, which is no matter of the daemon', async () => {
+    const project = newProject();
+    writeFileSync(join(project.root, '.gemini'), 'a file where a folder should be');
+    const { code, stderr } = await project.cli(['setup', 'gemini', '--yes']);
+    expect(code).toBe(74);
+    expect(stderr).toMatch(/^smithyd: The system refused: E[A-Z]+: /u);
+    expect(stderr).not.toContain('daemon');
   });
 
   it('69 when the daemon dies before it answers', async () => {
@@ -261,6 +287,7 @@ describe('config set', () => {
     const project = newProject();
     const { code, stdout } = await project.cli(['config', 'set', key, text]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${key} = ${JSON.stringify(value)}\n` });
+    expect((await project.cli(['config', 'get', key])).stdout).toBe(`${JSON.stringify(value)}\n`);
     const config = await project.json<Record<string, unknown>>(['config', 'get']);
     const [group = '', inner] = key.split('.');
     const found = config[group];
@@ -304,19 +331,30 @@ describe('watch', () => {
     expect(await soon('its end', ended)).toBe(0);
   });
 
-  it('prints only the types asked for, as JSON lines with --json', async () => {
+  it('prints only the types and the dialog asked for, as JSON lines with --json', async () => {
     const project = newProject();
     await project.startDaemon();
-    const { child, seen, ended } = watch(project, '--json', 'watch', '--type', 'shutting_down');
     const socket = await project.socket();
+    const { result: one } = await socket.call('create_dialog', {});
+    const { result: two } = await socket.call('create_dialog', {});
+    const words = ['watch', '--type', 'shutting_down', '--type=note'];
+    const dialog = String(one?.['dialog_id']);
+    const { child, seen, ended } = watch(project, '--json', '--dialog', dialog, ...words);
     await until('it listens', async () => {
       const { result } = await socket.call('get_metrics');
       return String(result?.['text']).includes('{method="subscribe",outcome="ok"} 1');
     });
     await socket.call('update_config', { maxCheckpointAge: 8 });
+    await socket.call('note', { text: 'theirs', dialog_id: two?.['dialog_id'] });
+    await socket.call('note', { text: 'ours', dialog_id: dialog });
     await project.cli(['stop']);
-    const line = await until('a line is printed', () => /^.+\n/u.exec(seen.stdout)?.[0]);
-    expect(JSON.parse(line)).toMatchObject({ type: 'shutting_down' });
+    const lines = await until('two lines are printed', () => {
+      return /^(?:.+\n){2}/u.exec(seen.stdout)?.[0].trim().split('\n');
+    });
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { type: 'note', text: 'ours' },
+      { type: 'shutting_down' },
+    ]);
     child.kill('SIGTERM');
     expect(await soon('its end', ended)).toBe(0);
   });

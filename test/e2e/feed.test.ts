@@ -43,7 +43,7 @@ describe('smithyd watch', () => {
     const sees = (pattern: RegExp) => until(String(pattern), () => pattern.test(seen.stdout));
     await work.call('user_message', { content: 'Make it\nfaster' });
     await sees(/message +Make it faster {2}\([0-9a-f]{8}, session_1\)\n/u);
-    work.put({ 'b.ts': 'two\n' });
+    work.put({ 'b.ts': '++ two\n' });
     await work.call('finalize_edit', { edit_id: before.edit_id });
     await sees(/edit +early Write {2}b\.ts {2}\+1 -0\n/u);
     const edit = await work.call<{ edit_id: string }>('start_edit', {

@@ -130,7 +130,7 @@ describe('history on the command line', () => {
         'u',
       ),
     );
-    expect(stdout).toContain(`There is more: smithyd history --before ${events[0] ?? ''}\n`);
+    expect(stdout).toContain(`There is more: the same with --before ${events[0] ?? ''}\n`);
     const none = await work.project.cli(['history', '--author', 'nobody']);
     expect(none.stdout).toBe('Nothing of this kind has happened.\n');
   });

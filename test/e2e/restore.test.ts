@@ -408,12 +408,17 @@ describe('a restore', () => {
     const count = (await work.log()).length;
     const dry = await work.restore(initial, { dry_run: true });
     expect([dry.restored, dry.deleted, dry.skipped]).toEqual([['a', 'b', 'd/c'], ['n'], []]);
-    expect(dry.safety_checkpoint).toBeNull();
+    expect(dry).toMatchObject({ safety_checkpoint: null, dry_run: true });
+    const { stdout } = await work.project.cli(['restore', initial, '--dry-run']);
+    expect(stdout).toMatch(
+      /^Nothing was done; a restore to \w{8} would do this:\n {2}restored {2}a\n/u,
+    );
     expect(work.disk()).toEqual(before);
     expect(await work.log()).toHaveLength(count);
     const limited = await work.restore(initial, { dry_run: true, paths: ['d', 'n'] });
     expect([limited.restored, limited.deleted]).toEqual([['d/c'], ['n']]);
     const done = await work.restore(initial);
+    expect(done).not.toHaveProperty('dry_run');
     expect([done.restored, done.deleted, done.skipped]).toEqual([dry.restored, dry.deleted, []]);
   });
 

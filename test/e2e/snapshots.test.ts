@@ -137,7 +137,7 @@ describe('a snapshot', () => {
     await work.fresh({ a: '0\n' });
     const say = async (...words: string[]) => (await work.project.cli(words)).stdout;
     expect(await say('snapshot', 'save', 'by hand')).toMatch(
-      /^Saved 1 files as snap-\d{4} \(by hand\)\.\n$/u,
+      /^Saved 1 file as snap-\d{4} \(by hand\)\.\n$/u,
     );
     expect(await say('snapshot', 'list')).toMatch(/snap-\d{4} .* manual .*by hand\n$/u);
   });
@@ -253,7 +253,7 @@ describe('an exported snapshot', () => {
       const back = await work.project.cli(['snapshot', 'import', './x.tar.zst'], {
         cwd: elsewhere,
       });
-      expect(back.stdout).toMatch(/^Saved 1 files as snap-\d{4}/u);
+      expect(back.stdout).toMatch(/^Saved 1 file as snap-\d{4}/u);
     } finally {
       rmSync(elsewhere, { recursive: true, force: true });
     }
@@ -265,9 +265,9 @@ describe('an exported snapshot', () => {
     const { id } = await save(work);
     const to = work.at('.out.tar.zst');
     const say = async (...words: string[]) => (await work.project.cli(words)).stdout;
-    expect(await say('snapshot', 'export', id, to)).toContain(`Wrote 1 files of ${id} to ${to}`);
+    expect(await say('snapshot', 'export', id, to)).toContain(`Wrote 1 file of ${id} to ${to}`);
     work = await killed(work);
-    expect(await say('snapshot', 'import', to)).toMatch(/^Saved 1 files as snap-\d{4}/u);
+    expect(await say('snapshot', 'import', to)).toMatch(/^Saved 1 file as snap-\d{4}/u);
     const [exported, imported] = (await list(work)).slice(-2);
     expect(exported).toMatchObject({ id, tar_uri: to });
     expect(await content(work, imported?.id ?? '', 'a')).toBe('a\n');

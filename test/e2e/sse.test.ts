@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { projectsPerTest, type Project } from '../support/daemon-project.js';
 import { embeddedDaemons } from '../support/embedded.js';
-import { HttpClient } from '../support/http.js';
+import { codeOf, HttpClient } from '../support/http.js';
 import { request } from '../support/raw-socket.js';
 import { until } from '../support/until.js';
 
@@ -40,13 +40,24 @@ describe('a stream of events over HTTP', () => {
     const { http } = await served();
     const { json: one } = await http.rpc('create_dialog', { title: 'one' });
     const { json: two } = await http.rpc('create_dialog', { title: 'two' });
-    const sse = await http.events(`/api/dialogs/${String(one['dialog_id'])}/events`);
-    const same = await http.events(`/api/events?dialog_id=${String(one['dialog_id'])}`);
-    await Promise.all([sse.subscribed(), same.subscribed()]);
+    const id = String(one['dialog_id']);
+    const streams = await Promise.all(
+      [`/api/dialogs/${id}/events`, `/api/events?dialog_id=${id.slice(0, -1)}`].map((path) =>
+        http.events(path),
+      ),
+    );
+    await Promise.all(streams.map((sse) => sse.subscribed()));
     await http.rpc('note', { text: 'theirs', dialog_id: two['dialog_id'] });
     await http.rpc('note', { text: 'ours', dialog_id: one['dialog_id'] });
-    await Promise.all([sse.event('note'), same.event('note')]);
-    expect([texts(sse.told), texts(same.told)]).toEqual([['ours'], ['ours']]);
+    await Promise.all(streams.map((sse) => sse.event('note')));
+    expect(streams.map(({ told }) => texts(told))).toEqual([['ours'], ['ours']]);
+  });
+
+  it('of a dialog that is not there is refused', async () => {
+    const { project, http } = await served();
+    expect(codeOf(await http.ask('/api/dialogs/nonsense/events'))).toBe('DIALOG_NOT_FOUND');
+    const { error } = await (await project.socket()).call('subscribe', { dialog_id: 'nonsense' });
+    expect(error?.data['code']).toBe('DIALOG_NOT_FOUND');
   });
 
   it('goes on after a restart of the daemon where it stopped, and misses nothing', async () => {

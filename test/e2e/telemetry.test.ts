@@ -90,6 +90,13 @@ describe('what programs push', () => {
     expect(found.console?.errors).toEqual([]);
   });
 
+  it.each([-1e300, -1])('cannot have happened before clocks count (%p)', async (timestamp) => {
+    const work = shared();
+    const look = await looking(work, `past ${timestamp}`);
+    await push(work, { actions: [{ type: 'click', timestamp }] });
+    expect((await look()).actions?.actions.at(-1)?.timestamp).toBe('1970-01-01T00:00:00.000Z');
+  });
+
   it('is from nobody until somebody pushes', async () => {
     const work = await Work.start(newProject());
     expect((await work.call<Changes>('get_changes_since')).telemetry).toBe('none');

@@ -107,11 +107,13 @@ describe('the stream of events over a ledger', () => {
 
   it('reads back for one dialog and for some types alone', async () => {
     const ledger = await opened();
+    const remark = { remark: true };
     await ledger.append([used('A'), used('B'), note('nobody’s news'), used('A')]);
+    await ledger.append([note('of B', { dialog_id: 'B', ...remark }), note('of none', remark)]);
     const stream = createEventStream({ clock, ledger, run: 'aa', root: '/project' });
     const own = subscriber();
     await stream.subscribe({ dialogId: 'A' }, '0', own.one);
-    expect(own.cursors()).toEqual(['1', '4']);
+    expect(own.cursors()).toEqual(['1', '4', '6']);
     const none = subscriber();
     await stream.subscribe({ types: ['user'] }, '0', none.one);
     expect(none.cursors()).toEqual([]);

@@ -41,7 +41,12 @@ export interface Content {
 
 export function send(response: ServerResponse, content: Content): void {
   const { type, body, status = 200, headers = {} } = content;
-  if (response.destroyed || response.headersSent) return;
+  if (response.destroyed) return;
+  if (response.headersSent) {
+    // The rest of what was begun will not come; whoever waits for it must learn that.
+    response.destroy();
+    return;
+  }
   const bytes = Buffer.from(body);
   const stalled = setTimeout(() => response.destroy(), STALLED_MS);
   response.once('close', () => clearTimeout(stalled));

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { SmithyError } from '../../core/errors.js';
 import type { WireLimits } from '../connection.js';
-import { parseJson } from '../messages.js';
+import { parseJson, tooLarge } from '../messages.js';
 import { HttpRefusal, type Content } from './answers.js';
 
 /** The JSON of a request, `{}` when it has no body. Bounded in size and time. */
@@ -47,13 +47,6 @@ function unsupported(type: string | undefined): HttpRefusal {
     hint: 'Send "Content-Type: application/json".',
   });
   return new HttpRefusal(error, 415);
-}
-
-function tooLarge(limit: number): SmithyError {
-  return new SmithyError('FRAME_TOO_LARGE', `The body passes the limit of ${limit} bytes.`, {
-    hint: 'Split the request, or raise wire.maxFrameBytes with `smithyd config set`.',
-    data: { limit: 'wire.maxFrameBytes', value: limit },
-  });
 }
 
 function tooSlow(): HttpRefusal {

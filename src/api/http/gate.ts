@@ -10,9 +10,6 @@ export interface Gate {
   readonly visits: Visits;
 }
 
-/** How a caller proved itself. Only a browser can be made to call by a page it shows. */
-export type Caller = 'token' | 'browser';
-
 export const LOOPBACK = '127.0.0.1';
 
 /** Cookies know no ports, and several daemons share the host: each has a name of its own. */
@@ -42,13 +39,11 @@ export function requireOwnOrigin(request: IncomingMessage, { port }: Gate): void
   }
 }
 
-/** Who calls, or a refusal: the token in its header, or the cookie of a browser that was let in. */
-export function identify(request: IncomingMessage, gate: Gate): Caller {
+/** The token in its header, or the cookie of a browser that was let in. */
+export function requireCaller(request: IncomingMessage, gate: Gate): void {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
-    if (countOf(request, 'authorization') === 1 && hasToken(authorization, gate.token)) {
-      return 'token';
-    }
+    if (countOf(request, 'authorization') === 1 && hasToken(authorization, gate.token)) return;
     throw unauthorized();
   }
   const cookie = cookieOf(request, cookieName(gate.port));
@@ -57,7 +52,6 @@ export function identify(request: IncomingMessage, gate: Gate): Caller {
   if (request.method !== 'GET' && request.headers.origin === undefined) {
     throw forbidden('A browser must say where a request comes from.', 'Send an Origin header.');
   }
-  return 'browser';
 }
 
 function ownHosts(port: number): string[] {

@@ -9,7 +9,7 @@ import type { Ask } from '../mcp/resources.js';
 import type { Context } from '../method.js';
 import { failure, html, HttpRefusal, json, send, type Content } from './answers.js';
 import { readJson } from './body.js';
-import { cookieName, identify, requireOwnHost, requireOwnOrigin, type Gate } from './gate.js';
+import { cookieName, requireCaller, requireOwnHost, requireOwnOrigin, type Gate } from './gate.js';
 import { page, welcome, type PageFacts } from './page.js';
 import { findRoute, readTarget, type Found, type Target } from './routes.js';
 import { SseReader } from './sse.js';
@@ -73,11 +73,12 @@ export function createHandler(
     const since = typeof last === 'string' && last !== '' ? { since: last } : {};
     const unsentBytes = Math.min(limits.unsentBytes, SSE_UNSENT_BYTES);
     const reader = new SseReader(response, { ...deps, unsentBytes });
+    // Before anything is waited for: who hangs up meanwhile would never be taken out again.
+    deps.readers.add(reader);
+    response.once('close', () => deps.readers.delete(reader));
     const call = { method: 'subscribe', params: { ...params, ...since } };
     const answer = await dispatch(call, { ...context(), peer: reader.peer });
     reader.subscribed(answer as { cursor: string });
-    deps.readers.add(reader);
-    response.once('close', () => deps.readers.delete(reader));
   }
 
   async function speakMcp({ request, response }: Exchange): Promise<void> {
@@ -142,7 +143,7 @@ export function createHandler(
     const target = readTarget(request.url ?? '');
     if (target.path === '/open') return letIn(request, target, gate);
     requireOwnOrigin(request, gate);
-    identify(request, gate);
+    requireCaller(request, gate);
     return answer(exchange, findRoute(request.method ?? '', target));
   }
 
@@ -151,9 +152,9 @@ export function createHandler(
       const content = await serve(exchange, gate);
       if (content !== undefined) send(exchange.response, content);
     } catch (thrown) {
-      if (!(thrown instanceof HttpRefusal)) {
-        const error = SmithyError.from(thrown);
-        if (error.code === 'INTERNAL') reportBug(log, exchange.request.method ?? '', error);
+      // What a method did wrong is reported where it ran; this is what went wrong around it.
+      if (!(thrown instanceof HttpRefusal || thrown instanceof SmithyError)) {
+        reportBug(log, exchange.request.url ?? '', SmithyError.from(thrown));
       }
       send(exchange.response, failure(thrown));
     }

@@ -129,7 +129,7 @@ function wrongQuery(name: string, known: readonly string[]): SmithyError {
 
 function notFound(path: string): SmithyError {
   return new SmithyError('METHOD_NOT_FOUND', `There is nothing at ${path.slice(0, 100)}.`, {
-    hint: 'Every method is at POST /rpc/METHOD; see docs/METHODS.md.',
+    hint: 'Methods offered on http are at POST /rpc/METHOD; see docs/METHODS.md.',
     data: { near: [] },
   });
 }

@@ -1,5 +1,5 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { SmithyError } from '../../core/errors.js';
+import { ERRORS, SmithyError } from '../../core/errors.js';
 import { visible } from '../../core/untrusted-text.js';
 import { METHODS } from '../table.js';
 import { readResource, RESOURCES, TEMPLATES, type Ask } from './resources.js';
@@ -41,9 +41,10 @@ export function createMcpServer(version: string, ask: Ask): McpServer {
       const text = await readResource(uri, ask);
       return { contents: [{ uri, mimeType: 'text/markdown', text }] };
     } catch (thrown) {
-      const { message, hint = '' } = SmithyError.from(thrown);
+      const { code, message, hint = '' } = SmithyError.from(thrown);
+      const isAsker = ERRORS[code].http < 500;
       throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
+        isAsker ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
         visible(`${message} ${hint}`.trim()),
       );
     }

@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import { method } from '../method.js';
-import { commitId, forDialog, redactedWarnings, restoreAnswer, time } from './shapes.js';
+import {
+  agent,
+  commitId,
+  eventName,
+  forDialog,
+  redactedWarnings,
+  restoreAnswer,
+  time,
+} from './shapes.js';
 
 const name = z.string().min(1).max(200);
-const eventName = z.string().min(1).max(64);
 const files = z.array(z.string().min(1).max(4096)).max(1_000);
 const artifacts = z
   .array(z.string().min(1).max(4096))
   .max(1_000)
   .describe('Where traces and reports are.');
-const agent = z.strictObject({
-  name: z.string().min(1).max(200),
-  version: z.string().max(100).optional(),
-});
 const said = {
   artifacts: artifacts.optional(),
   agent: agent.optional().describe('Who says it.'),

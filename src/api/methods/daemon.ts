@@ -3,8 +3,8 @@ import { Config } from '../../core/config.js';
 import { EventType } from '../../core/events.js';
 import { SmithyError } from '../../core/errors.js';
 import { method } from '../method.js';
+import { count } from './shapes.js';
 
-const count = z.int().min(0);
 const nothing = z.strictObject({});
 
 export const status = method({
@@ -70,7 +70,8 @@ export const getConfig = method({
 
 export const updateConfig = method({
   name: 'update_config',
-  summary: 'Changes settings, keeps them in config.json and applies them at once.',
+  summary:
+    'Changes settings, any of those get_config answers, keeps them in config.json and applies them at once.',
   effect: 'write',
   on: ['socket', 'http', 'cli'],
   // Checked by the workspace, which merges groups: here only that it is an object.
@@ -110,8 +111,9 @@ export const subscribe = method({
     cursor: z.string(),
     gap: z.boolean().describe('Events after `since` are gone: look again.'),
   }),
-  async run({ workspace, peer }, { types, dialog_id: dialogId, since }) {
+  async run({ workspace, peer }, { types, dialog_id: given, since }) {
     if (peer.isBrief) throw noStream();
+    const dialogId = given === undefined ? undefined : await workspace.dialogs.idOf(given);
     const subscription = await workspace.events.subscribe({ types, dialogId }, since, peer);
     peer.onGone(() => subscription.cancel());
     return { cursor: subscription.cursor, gap: subscription.gap };
@@ -128,12 +130,13 @@ export const viewerUrl = method({
   name: 'viewer_url',
   summary: 'Gives an address that lets one browser in, once, within a minute.',
   effect: 'write',
-  on: ['socket'],
+  on: ['socket', 'cli'],
   input: nothing,
   output: z.object({
     url: z.string().describe('Used up by the first who opens it.'),
     expires_at: z.string().describe('ISO 8601.'),
   }),
+  cli: { command: 'open' },
   run: ({ workspace }) => workspace.viewerUrl(),
 });
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { method } from '../method.js';
-import { count, forDialog, omitted } from './shapes.js';
+import { count, forDialog, omitted, place } from './shapes.js';
 
-const place = z.string().min(1).max(200);
 const mode = z.enum(['100644', '100755', '120000']);
 
 export const diff = method({
@@ -63,6 +62,7 @@ export const diff = method({
     omitted,
     text: z.string(),
   }),
+  cli: { command: 'diff', positional: ['from', 'to'], names: { paths: 'file' } },
   run: ({ workspace }, { dialog_id: dialog, ...request }) =>
     workspace.diffs.answer({ ...request, dialog }),
 });

@@ -3,9 +3,10 @@ import { SmithyError } from '../../core/errors.js';
 import { strategyOf } from '../../workspace/edits.js';
 import { method } from '../method.js';
 import {
+  agent,
   count,
-  dialogId,
   filesToEdit,
+  forDialog,
   redactedWarnings,
   skipped,
   strategy,
@@ -16,10 +17,6 @@ import {
 const hash = z.string().regex(/^[0-9a-f]{40}$/u);
 const text = z.string().min(1).max(10_000);
 const editId = z.string().min(1).max(64);
-const agent = z.strictObject({
-  name: z.string().min(1).max(200),
-  version: z.string().max(200).optional(),
-});
 const DAY_MS = 86_400_000;
 
 export const startEdit = method({
@@ -44,7 +41,7 @@ export const startEdit = method({
     wait_ms: count.max(600_000).optional().describe('How long to wait for a held path.'),
     ttl_ms: z.int().min(1).max(DAY_MS).optional().describe('Then it is left incomplete.'),
     detached: z.boolean().optional().describe('Outlives the connection.'),
-    dialog_id: dialogId.optional(),
+    ...forDialog,
     request_id: z
       .string()
       .min(1)
@@ -169,7 +166,7 @@ export const blame = method({
   name: 'blame',
   summary: 'Tells for every line of a file who wrote it last.',
   effect: 'read',
-  on: ['socket', 'http', 'mcp'],
+  on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({ path: z.string().min(1) }),
   output: z.object({
     path: z.string(),
@@ -189,6 +186,7 @@ export const blame = method({
     ),
     last: z.string().describe('Who changed the file last, as a whole.'),
   }),
+  cli: { command: 'blame', positional: ['path'] },
   run: ({ workspace }, { path }) => workspace.blame.of(path),
 });
 

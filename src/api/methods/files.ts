@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { method } from '../method.js';
-
-const count = z.int().min(0);
+import { count } from './shapes.js';
 
 export const knownFiles = method({
   name: 'known_files',

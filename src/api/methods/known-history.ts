@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from '../method.js';
-import { count, filesToEdit, time } from './shapes.js';
+import { count, filesToEdit, place, time } from './shapes.js';
 
 const summary = {
   id: z.string(),
@@ -103,8 +103,6 @@ const described = z.object({
   ),
   diff: z.string(),
 });
-
-const place = z.string().min(1).max(64);
 
 export const milestoneAdd = method({
   name: 'milestone_add',

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { ActionType } from '../../core/ledger.js';
 import { method } from '../method.js';
-import { count, dialogId, forDialog, time } from './shapes.js';
-
-const eventName = z.string().min(1).max(64);
+import { count, dialogId, eventName, forDialog, place, time } from './shapes.js';
 
 const block = z.looseObject({ kind: z.string(), id: z.string() });
 
@@ -98,13 +96,11 @@ export const show = method({
   summary:
     'Gives a file as it was at any event, checkpoint, bookmark or session, proven by its hash.',
   effect: 'read',
-  on: ['socket', 'http', 'mcp'],
+  on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({
-    at: z
-      .string()
-      .min(1)
-      .max(200)
-      .describe('An event, a checkpoint id, a bookmark, a snapshot, a session, main, worktree.'),
+    at: place.describe(
+      'An event, a checkpoint id, a bookmark, a snapshot, a session, main, worktree.',
+    ),
     path: z.string().min(1).max(4096),
     ...forDialog,
   }),
@@ -115,6 +111,7 @@ export const show = method({
     content: z.string().optional(),
     content_base64: z.string().optional().describe('Instead of content when it is no UTF-8.'),
   }),
+  cli: { command: 'show', positional: ['at', 'path'] },
   run: ({ workspace }, { at, path, dialog_id: dialog }) =>
     workspace.showing.show({ at, path, dialog }),
 });

@@ -123,20 +123,24 @@ export const restore = method({
     dry_run: z.boolean().optional().describe('Tells what would happen and does nothing.'),
     ...forDialog,
   }),
-  output: restoreAnswer,
+  output: restoreAnswer.extend({
+    dry_run: z.literal(true).optional().describe('Nothing was done; this is what would be.'),
+  }),
   cli: {
     command: 'restore',
     positional: ['checkpoint_id', 'paths'],
     switches: { 'keep-external': { field: 'mode', value: 'keep_external' } },
   },
-  run: (
+  async run(
     { workspace },
     { checkpoint_id: checkpoint, dry_run: dryRun, dialog_id: dialog, paths, mode, hunks, expect },
-  ) =>
-    workspace.restores.restore({
+  ) {
+    const answer = await workspace.restores.restore({
       ...{ checkpoint, dialog, paths, mode, dryRun },
       ...(hunks === undefined ? {} : { hunks: { numbers: hunks, expect } }),
-    }),
+    });
+    return dryRun === true ? { ...answer, dry_run: true as const } : answer;
+  },
 });
 
 export const undo = method({

@@ -5,8 +5,19 @@ export const count = z.int().min(0);
 export const commitId = z.string().describe('40 hex digits.');
 export const time = z.string().describe('ISO 8601.');
 
-export const dialogId = z.string().min(1).max(64).describe('Default: the current dialog.');
-export const forDialog = { dialog_id: dialogId.optional() };
+export const dialogId = z.string().min(1).max(64);
+export const forDialog = {
+  dialog_id: dialogId.optional().describe('Default: the current dialog.'),
+};
+
+export const eventName = z.string().min(1).max(64);
+/** What names a state of the project. */
+export const place = z.string().min(1).max(200);
+
+export const agent = z.strictObject({
+  name: z.string().min(1).max(200),
+  version: z.string().max(200).optional(),
+});
 
 /** Of a list of files that has an end. */
 export const omitted = count.optional().describe('Further files that differ and are not listed.');

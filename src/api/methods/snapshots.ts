@@ -72,7 +72,7 @@ export const snapshotShow = method({
   run: ({ workspace }, input) => workspace.snapshots.show(input.id),
 });
 
-const place = z.string().min(1).max(4096);
+const file = z.string().min(1).max(4096);
 
 export const snapshotExport = method({
   name: 'snapshot_export',
@@ -81,7 +81,7 @@ export const snapshotExport = method({
   on: ['socket', 'http', 'cli'],
   input: z.strictObject({
     id,
-    to: place.describe(
+    to: file.describe(
       'The file to make: absolute, or relative to the project; on the command line to where it is given.',
     ),
   }),
@@ -102,7 +102,7 @@ export const snapshotImport = method({
   effect: 'write',
   on: ['socket', 'http', 'cli'],
   input: z.strictObject({
-    from: place.describe(
+    from: file.describe(
       'The file: absolute, or relative to the project; on the command line to where it is given.',
     ),
     name: z.string().min(1).max(200).optional().describe('Default: the one it had.'),

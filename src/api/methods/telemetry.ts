@@ -96,11 +96,11 @@ function attach({ workspace, peer }: Context, pages: readonly AttachedPage[]): v
   if (telemetry.attach(peer.identity, pages)) peer.onGone(() => telemetry.detach(peer.identity));
 }
 
-/** Nothing has happened in the future, whatever its clock says. */
+/** Nothing has happened in the future or before clocks count, whatever its own says. */
 function timeOf(given: string | number | undefined, now: number): number {
   if (given === undefined) return now;
   const at = typeof given === 'number' ? given : Date.parse(given);
-  return Number.isFinite(at) ? Math.min(at, now) : now;
+  return Number.isFinite(at) ? Math.max(0, Math.min(at, now)) : now;
 }
 
 const noiseRule = NoiseRule.extend({ builtin: z.boolean(), enabled: z.boolean() });

@@ -10,9 +10,10 @@ export const detectUnknown = method({
   summary: 'Finds content that differs from the known state and that no open edit claims.',
   advice: 'Call it to learn whether a person or another program changed files behind your back.',
   effect: 'read',
-  on: ['socket', 'http', 'mcp'],
+  on: ['socket', 'http', 'mcp', 'cli'],
   input: z.strictObject({ files: filesToEdit.optional().describe('Default: all tracked ones.') }),
   output: unknownResult.extend({ warnings }),
+  cli: { command: 'unknown', positional: ['files'] },
   run: ({ workspace }, { files }) => workspace.unknown.detect(files),
 });
 

@@ -44,7 +44,9 @@ interface Heard {
  * agent goes on: it is told on stderr in one line, and the exit code is 0.
  */
 export async function agentHook(globals: GlobalFlags, words: readonly string[]): Promise<number> {
+  // A slip in a file of settings: an exit code that says so would stop every tool of the agent.
   const agent = agentNamed(words);
+  if (agent === undefined) return leave({}, unknownAgent(words));
   const form: AgentForm = AGENTS[agent];
   const end = setTimeout(() => leave(form, 'the daemon did not answer in time'), PROMPT_MS);
   try {
@@ -176,12 +178,20 @@ async function withDaemon(
 
 /** What lies elsewhere, such as an agent's own notes, is not the project's. */
 function inProject({ paths, folder }: HookCall, root: string): string[] {
-  const here = realIfThere(folder ?? root);
+  const named = folder ?? root;
+  const here = realIfThere(named);
   return paths.flatMap((path) => {
-    const way = relative(root, resolve(here, path));
-    const isOutside = way === '' || isAbsolute(way) || way.split('/')[0] === '..';
-    return isOutside ? [] : [way];
+    // Agents name files by the folder they were started in, and that may be a link to ours.
+    const inside = wayDown(named, resolve(named, path));
+    const way = wayDown(root, inside === undefined ? path : resolve(here, inside));
+    return way === undefined ? [] : [way];
   });
+}
+
+/** Undefined when it does not lead to something inside. */
+function wayDown(from: string, to: string): string | undefined {
+  const way = relative(from, to);
+  return way === '' || isAbsolute(way) || way.split('/')[0] === '..' ? undefined : way;
 }
 
 function ofDialog({ dialog }: GlobalFlags): object {
@@ -192,16 +202,19 @@ function answer(what: object | undefined): void {
   if (what !== undefined) process.stdout.write(`${JSON.stringify(what)}\n`);
 }
 
-function leave({ fine }: AgentForm, why: string): never {
+function leave({ fine }: Pick<AgentForm, 'fine'>, why: string): never {
   answer(fine);
   process.stderr.write(`smithyd: ${printable(why.replaceAll('\n', ' '))}\n`);
   process.exit(0);
 }
 
-function agentNamed([name = '', ...rest]: readonly string[]): AgentName {
-  if (Object.hasOwn(AGENTS, name) && rest.length === 0) return name as AgentName;
+function agentNamed([name = '', ...rest]: readonly string[]): AgentName | undefined {
+  return Object.hasOwn(AGENTS, name) && rest.length === 0 ? (name as AgentName) : undefined;
+}
+
+function unknownAgent(words: readonly string[]): string {
   const known = Object.keys(AGENTS);
-  throw new SmithyError('INVALID_PARAMS', `There is no agent "${name}".`, {
-    hint: didYouMean(nearest(name, known)) ?? `Known ones: ${known.join(', ')}.`,
-  });
+  const name = words.join(' ');
+  const hint = didYouMean(nearest(name, known)) ?? `Known ones: ${known.join(', ')}.`;
+  return `There is no agent "${name}". ${hint}`;
 }

@@ -7,7 +7,14 @@ import { findRoot } from '../../host/find-root.js';
 import { collect, type Collector, type Page } from '../../telemetry/browser/collector.js';
 import { findBrowser, launchBrowser } from '../../telemetry/browser/launch.js';
 import type { GlobalFlags } from '../args.js';
+import type { Around } from '../local.js';
 import { printable, printableJson } from '../text.js';
+
+interface Words {
+  readonly url?: string;
+  readonly attach?: string;
+  readonly headless?: boolean;
+}
 
 type Wanted = { readonly url: string; readonly headless: boolean } | { readonly port: number };
 
@@ -27,8 +34,12 @@ const FIRST_RETRY_MS = 250;
 const SLOWEST_RETRY_MS = 5_000;
 
 /** Listens to a browser and tells the daemon what pages say and do, until it is interrupted. */
-export async function browser(globals: GlobalFlags, words: readonly string[]): Promise<number> {
-  const wanted = readWords(words);
+export async function browser(
+  globals: GlobalFlags,
+  words: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  const wanted = readWanted(read(words));
   const root = findRoot(globals.root, process.cwd());
   const say: Say = (event, text, more = {}) => {
     const line = globals.json ? printableJson({ event, ...more }) : `${printable(text)}\n`;
@@ -155,17 +166,10 @@ function aborted(over: AbortSignal): Promise<void> {
   });
 }
 
-function readWords(words: readonly string[]): Wanted {
-  const rest = words.filter((word) => word !== '--headless');
-  const [name, value, ...more] = rest.flatMap(
-    (word) => /^(--\w+)=(.*)$/su.exec(word)?.slice(1) ?? word,
-  );
-  const headless = rest.length < words.length;
-  if (value === undefined || more.length > 0)
-    throw usage('browser needs --url URL or --attach PORT.');
-  if (name === '--attach' && !headless) return { port: readPort(value) };
-  if (name === '--url') return { url: readUrl(value), headless };
-  throw usage(`browser does not know ${name ?? ''}.`);
+function readWanted({ url, attach, headless = false }: Words): Wanted {
+  if (attach !== undefined && url === undefined && !headless) return { port: readPort(attach) };
+  if (url !== undefined && attach === undefined) return { url: readUrl(url), headless };
+  throw usage('browser needs --url URL or --attach PORT.');
 }
 
 function readPort(text: string): number {

@@ -1,8 +1,8 @@
 import type { Answer } from '../../api/table.js';
 import { wantsColour } from '../../config.js';
-import { SmithyError } from '../../core/errors.js';
 import type { GlobalFlags } from '../args.js';
 import { callDaemon } from '../daemon-call.js';
+import type { Around } from '../local.js';
 import { renderNameStatus, renderSideBySide, renderStat, renderUnified } from '../diff-view.js';
 import { printableJson, tellWarnings } from '../text.js';
 
@@ -17,19 +17,23 @@ const MOST_NAMED = 10;
 
 type View = keyof typeof VIEWS;
 
+interface Wanted {
+  readonly from?: string;
+  readonly to?: string;
+  readonly file?: readonly string[];
+  readonly view?: View;
+}
+
 /** Drawn here and not by the daemon: only here is a terminal with a width. */
-export async function diff(globals: GlobalFlags, words: readonly string[]): Promise<number> {
-  const { places, paths, view } = readWords(words);
-  const [from, to] = places;
-  if (from === undefined || places.length > 2) {
-    throw new SmithyError('INVALID_PARAMS', 'diff compares one or two states.', {
-      hint: 'For example: smithyd diff main, or smithyd diff 1a2b3c4d session_2 --stat',
-    });
-  }
+export async function diff(
+  globals: GlobalFlags,
+  words: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  const { view = '--unified', file: paths, ...places } = read(words) as Wanted;
   const answer = (await callDaemon(globals, 'diff', {
-    from,
-    ...(to === undefined ? {} : { to }),
-    ...(paths.length === 0 ? {} : { paths }),
+    ...places,
+    ...(paths === undefined ? {} : { paths }),
     ...(globals.dialog === undefined ? {} : { dialog_id: globals.dialog }),
   })) as Answer<'diff'>;
   process.stdout.write(globals.json ? printableJson(answer) : draw(answer, view));
@@ -58,21 +62,4 @@ function draw({ files, text }: Answer<'diff'>, view: View): string {
     colour,
     width: process.stdout.isTTY ? process.stdout.columns : undefined,
   });
-}
-
-function readWords(words: readonly string[]) {
-  const places: string[] = [];
-  const paths: string[] = [];
-  let view: View = '--unified';
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? '';
-    if (word === '--file') paths.push(words[++at] ?? '');
-    else if (Object.hasOwn(VIEWS, word)) view = word as View;
-    else if (word.startsWith('-')) {
-      throw new SmithyError('INVALID_PARAMS', `diff does not know ${word}.`, {
-        hint: `Use ${Object.keys(VIEWS).join(', ')} or --file PATH.`,
-      });
-    } else places.push(word);
-  }
-  return { places, paths: paths.filter((path) => path !== ''), view };
 }

@@ -13,20 +13,17 @@ import {
 } from '../../host/hook-files.js';
 import { findRepository, type Repository } from '../../host/repository.js';
 import type { GlobalFlags } from '../args.js';
+import type { LocalRun } from '../local.js';
 import { columns, printable, printableJson } from '../text.js';
 
 export const install = command((folder, script) => installHooks(folder, script));
 export const uninstall = command((folder) => uninstallHooks(folder));
 export const status = command(() => undefined);
 
-type Run = (globals: GlobalFlags, words: readonly string[]) => Promise<number>;
-
 /** Does something to the hooks and tells how they are then. */
-function command(act: (folder: string, script: string) => void): Run {
-  return async (globals, words) => {
-    if (words[0] !== undefined) {
-      throw new SmithyError('INVALID_PARAMS', `hooks does not know ${words[0]}.`);
-    }
+function command(act: (folder: string, script: string) => void): LocalRun {
+  return async (globals, words, { read }) => {
+    read(words);
     const repository = await repositoryOf(globals);
     const script = hookScript();
     act(repository.hooks, script);

@@ -3,6 +3,7 @@ import { reachDaemon } from '../../client/reach.js';
 import { SmithyError } from '../../core/errors.js';
 import { findRoot } from '../../host/find-root.js';
 import type { GlobalFlags } from '../args.js';
+import type { Around } from '../local.js';
 
 /** The daemon loads the protocol at its first use. */
 const OPEN_TIMEOUT_MS = 30_000;
@@ -12,7 +13,12 @@ const OPEN_TIMEOUT_MS = 30_000;
  * nothing of it, so that agents need not wait for it. It ends with its agent, and an edit that the
  * agent left open ends with it.
  */
-export async function mcp(globals: GlobalFlags): Promise<number> {
+export async function mcp(
+  globals: GlobalFlags,
+  words: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  read(words);
   const root = findRoot(globals.root, process.cwd());
   const { wire } = await reachDaemon({
     root,

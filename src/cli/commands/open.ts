@@ -1,28 +1,27 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Answer } from '../../api/table.js';
-import { SmithyError } from '../../core/errors.js';
 import { findRoot } from '../../host/find-root.js';
 import { replaceFile } from '../../host/small-files.js';
 import { statePaths } from '../../host/state-folder.js';
 import type { GlobalFlags } from '../args.js';
 import { callDaemon } from '../daemon-call.js';
+import type { Around } from '../local.js';
 import { printableJson } from '../text.js';
 
 /**
  * Opens the viewer. The browser's command line can be read by everybody on the machine, so it names
  * a file of ours that leads on to the address; the address itself works once.
  */
-export async function open(globals: GlobalFlags, words: readonly string[]): Promise<number> {
-  const unknown = words.find((word) => word !== '--print');
-  if (unknown !== undefined) {
-    throw new SmithyError('INVALID_PARAMS', `open does not know ${unknown}.`, {
-      hint: 'Use --print to get the address instead of a browser.',
-    });
-  }
+export async function open(
+  globals: GlobalFlags,
+  words: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  const { print = false } = read(words);
   const answer = (await callDaemon(globals, 'viewer_url', {})) as Answer<'viewer_url'>;
   if (globals.json) process.stdout.write(printableJson(answer));
-  else if (words.includes('--print') || !(await openBrowser(globals, answer.url))) {
+  else if (print === true || !(await openBrowser(globals, answer.url))) {
     process.stdout.write(`${answer.url}\n`);
   }
   return 0;

@@ -2,15 +2,15 @@ import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer } from '../../api/table.js';
 import { wantsColour } from '../../config.js';
-import type { CliCommand } from '../../core/cli-manifest.js';
 import { SmithyError } from '../../core/errors.js';
 import { findRoot } from '../../host/find-root.js';
-import { readParams, type GlobalFlags } from '../args.js';
+import type { GlobalFlags } from '../args.js';
 import { endBy, SignalGuard, type Ending } from '../child.js';
 import { callDaemon } from '../daemon-call.js';
 import { describeError } from '../errors.js';
-import { describeChanges, shownPath } from '../render-edits.js';
-import { paint, printable, printableJson } from '../text.js';
+import type { Around } from '../local.js';
+import { describeChanges } from '../render-edits.js';
+import { paint, printable, printableJson, shownPath } from '../text.js';
 
 /** The longest there is: a command that outlives it is left incomplete, and nothing is lost. */
 const TTL_MS = 24 * 60 * 60_000;
@@ -32,8 +32,12 @@ interface Wanted {
 type Started = Answer<'start_edit'>;
 
 /** Nothing the daemon does or fails to do may keep people from running their command. */
-export async function run(globals: GlobalFlags, line: readonly string[]): Promise<number> {
-  const wanted = readWords(line);
+export async function run(
+  globals: GlobalFlags,
+  line: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  const wanted = readWords(line, read);
   // A wrong --root is a mistake to be told before anything runs.
   findRoot(globals.root, process.cwd());
   const guard = new SignalGuard();
@@ -123,27 +127,12 @@ async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T |
   return Promise.race([promise, late]).finally(() => over.abort());
 }
 
-const FLAGS: CliCommand = {
-  command: 'run',
-  method: 'start_edit',
-  summary: '',
-  positional: [],
-  flags: [
-    { name: 'tool', field: 'tool', type: 'string', required: false },
-    { name: 'agent', field: 'agent', type: 'string', required: false },
-    { name: 'quiet', field: 'quiet', type: 'boolean', required: false },
-  ],
-  switches: {},
-  fixed: {},
-  places: [],
-};
-
 /** The two dashes are needed: without them the command's own `--json` would be ours. */
-function readWords(line: readonly string[]): Wanted {
+function readWords(line: readonly string[], read: Around['read']): Wanted {
   const dashes = line.indexOf('--');
   const command = dashes === -1 ? undefined : line[dashes + 1];
   if (command === undefined || command === '') throw needsCommand();
-  const flags = readParams(FLAGS, line.slice(0, dashes)) as Partial<Wanted>;
+  const flags = read(line.slice(0, dashes)) as Partial<Wanted>;
   const { tool = basename(command), agent, quiet = false } = flags;
   const name = tool.slice(0, LONGEST_NAME);
   return {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -19,39 +20,51 @@ import { packageFile } from '../../core/package-file.js';
 import { findRoot } from '../../host/find-root.js';
 import { putText, SetupRecord, textIfThere, type Changed } from '../../host/setup-record.js';
 import type { GlobalFlags } from '../args.js';
+import type { Around } from '../local.js';
 import { SETUPS, type SetupFile } from '../setups.js';
 import { paint, printable, printableJson } from '../text.js';
 
 const TEMPLATES = packageFile('templates/');
 const MAIN = fileURLToPath(packageFile('dist/cli/main.js'));
-const FLAGS = ['--yes', '--undo'];
 /** A daemon that hangs keeps nobody from setting up. */
 const RECORD_MS = 3_000;
 const TTL_MS = 60_000;
 
+interface Wanted {
+  readonly name?: string;
+  readonly yes?: boolean;
+  readonly undo?: boolean;
+}
+
 type Json = Parameters<typeof withSettings>[0];
 
 /** Adds what an agent needs to its settings, after showing it; `--undo` takes exactly that back. */
-export async function setup(globals: GlobalFlags, words: readonly string[]): Promise<number> {
-  const name = nameOf(words);
+export async function setup(
+  globals: GlobalFlags,
+  words: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  const { name = '', yes = false, undo: isUndo = false } = read(words) as Wanted;
   const { title, files, then } = setupOf(name);
   const root = findRoot(globals.root, process.cwd());
   const record = new SetupRecord(root, name);
-  const isUndo = words.includes('--undo');
   const planned = files.map((file) => {
     const parts = { file, root, template: readTemplate(name, file, root) };
     return isUndo ? planUndo(parts, record) : planSetup(parts);
   });
   const changes = planned.filter(({ before, after }) => before !== after);
   if (!globals.json) process.stdout.write(describe(changes, title));
-  const isWanted = changes.length === 0 || words.includes('--yes') || (await isAgreed(globals));
+  const isWanted = changes.length === 0 || yes || (await isAgreed(globals));
   if (isWanted) {
     const work = () => perform(changes, record, isUndo);
     if (changes.length === 0) work();
     else await recorded(root, `smithyd setup ${name}`, work);
   }
   if (globals.json) process.stdout.write(printableJson({ name, changes, done: isWanted }));
-  else if (isWanted) process.stdout.write(conclusion(changes, isUndo ? undefined : then));
+  else if (isWanted)
+    process.stdout.write(
+      conclusion(changes, isUndo ? undefined : then?.replaceAll('@ID@', idOf(root))),
+    );
   return isWanted ? 0 : 1;
 }
 
@@ -116,6 +129,8 @@ function planUndo({ file, root, template }: Parts, record: SetupRecord): Changed
   const before = textIfThere(path);
   const kept = record.read().files.find((each) => each.path === path);
   if (before === null) return { path, before, after: null };
+  // What lies at home may be there for another project.
+  if (kept === undefined && file.inHome === true) return { path, before, after: before };
   if (kept?.after === before) return { path, before, after: kept.before };
   return { path, before, after: removed(path, before, { file, template }) };
 }
@@ -180,7 +195,12 @@ function inTheWay(path: string): SmithyError {
 }
 
 function placeOf({ path, inHome = false }: SetupFile, root: string): string {
-  return join(inHome ? homedir() : root, path);
+  return join(inHome ? homedir() : root, path.replaceAll('@ID@', idOf(root)));
+}
+
+/** Short, and never that of another project. */
+function idOf(root: string): string {
+  return createHash('sha256').update(root).digest('hex').slice(0, 12);
 }
 
 function readTemplate(name: string, { template }: SetupFile, root: string): string {
@@ -189,7 +209,8 @@ function readTemplate(name: string, { template }: SetupFile, root: string): stri
   return text
     .replaceAll('@NODE@', escaped(process.execPath))
     .replaceAll('@MAIN@', escaped(MAIN))
-    .replaceAll('@ROOT@', escaped(root));
+    .replaceAll('@ROOT@', escaped(root))
+    .replaceAll('@ID@', idOf(root));
 }
 
 /** As a unit of systemd or XML wants it. */
@@ -244,15 +265,6 @@ function conclusion(changes: readonly Changed[], then: string | undefined): stri
   const isFound = path.split(delimiter).some((folder) => existsSync(join(folder, 'smithyd')));
   if (!isFound) lines.push('The command `smithyd` is not on your PATH: `npm link` puts it there.');
   return `${lines.join('\n')}\n`;
-}
-
-function nameOf(words: readonly string[]): string {
-  const unknown = words.find((word) => word.startsWith('-') && !FLAGS.includes(word));
-  const names = words.filter((word) => !word.startsWith('-'));
-  if (unknown === undefined && names.length <= 1) return names[0] ?? '';
-  throw new SmithyError('INVALID_PARAMS', `setup does not know ${unknown ?? names[1] ?? ''}.`, {
-    hint: 'See `smithyd setup --help`.',
-  });
 }
 
 function setupOf(name: string): (typeof SETUPS)[string] {

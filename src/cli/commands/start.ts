@@ -7,25 +7,26 @@ import { findRoot } from '../../host/find-root.js';
 import { requireSensibleRoot } from '../../host/sensible-root.js';
 import { reachDaemon } from '../../client/reach.js';
 import type { GlobalFlags } from '../args.js';
+import type { Around } from '../local.js';
 import { printable, printableJson } from '../text.js';
 
 /** The descriptor on which the one who started us waits for one line. */
 const REPORT = 3;
 /** Draining has its own deadline; beyond this something hangs and must not keep the lock. */
 const LAST_RESORT_MS = 10_000;
-const FLAGS: readonly string[] = ['--foreground', '--report', '--rebind'];
+/** Nobody types it: how a client starts a daemon and hears of it. */
+const REPORTING = '--report';
 
-export async function start(globals: GlobalFlags, words: readonly string[]): Promise<number> {
-  const unknown = words.find((word) => !FLAGS.includes(word));
-  if (unknown !== undefined) {
-    throw new SmithyError('INVALID_PARAMS', `start does not know ${unknown}.`, {
-      hint: 'See `smithyd start --help`.',
-    });
-  }
+export async function start(
+  globals: GlobalFlags,
+  words: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  const flags = read(words.filter((word) => word !== REPORTING));
   const root = findRoot(globals.root, process.cwd());
-  const wanted = { root, force: globals.force, rebind: words.includes('--rebind') };
-  if (words.includes('--report')) return reporting(() => foreground(wanted, true));
-  if (words.includes('--foreground')) return foreground(wanted, false);
+  const wanted = { root, force: globals.force, rebind: flags['rebind'] === true };
+  if (words.includes(REPORTING)) return reporting(() => foreground(wanted, true));
+  if (flags['foreground'] === true) return foreground(wanted, false);
   if (!globals.force) requireSensibleRoot(root);
   return background(wanted, globals);
 }

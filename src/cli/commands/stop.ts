@@ -5,13 +5,19 @@ import { findRoot } from '../../host/find-root.js';
 import { statePaths } from '../../host/state-folder.js';
 import { tryReach } from '../../client/reach.js';
 import type { GlobalFlags } from '../args.js';
+import type { Around } from '../local.js';
 import { printable } from '../text.js';
 
 /** Draining may take five seconds, the rest of the way a moment. */
 const STOP_TIMEOUT_MS = 15_000;
 const LOOK_AGAIN_MS = 50;
 
-export async function stop(globals: GlobalFlags): Promise<number> {
+export async function stop(
+  globals: GlobalFlags,
+  words: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  read(words);
   const root = findRoot(globals.root, process.cwd());
   const wasRunning = await end(root);
   if (globals.json) process.stdout.write(`${JSON.stringify({ stopped: wasRunning })}\n`);

@@ -4,23 +4,30 @@ import { SmithyError } from '../../core/errors.js';
 import type { FileDiff } from '../../core/text-diff.js';
 import type { GlobalFlags } from '../args.js';
 import { callDaemon } from '../daemon-call.js';
-import { renderUnified } from '../diff-view.js';
-import { lineCounts, shownPath } from '../render-edits.js';
-import { columns, paint, printable, printableJson } from '../text.js';
+import type { Around } from '../local.js';
+import { countLines, renderUnified } from '../diff-view.js';
+import { columns, lineCounts, paint, printable, printableJson, shownPath } from '../text.js';
 
 type Detected = Answer<'detect_unknown_modifications'>;
 type Change = Detected['unknownChanges'][number];
 
 interface Wanted {
-  readonly files: readonly string[];
-  readonly strategy: 'integrate' | 'reject' | undefined;
-  readonly diff: boolean;
+  readonly files?: readonly string[];
+  readonly diff?: boolean;
+  readonly integrate?: boolean;
+  readonly reject?: boolean;
 }
 
 /** What nobody announced: shown, and with a strategy decided about. */
-export async function unknown(globals: GlobalFlags, words: readonly string[]): Promise<number> {
-  const { files, strategy, diff } = readWords(words);
-  const named = files.length === 0 ? {} : { files };
+export async function unknown(
+  globals: GlobalFlags,
+  words: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  const wanted = read(words) as Wanted;
+  const { files, diff = false } = wanted;
+  const strategy = strategyOf(wanted);
+  const named = files === undefined ? {} : { files };
   if (strategy !== undefined) return handle(globals, { ...named, strategy });
   const answer = (await callDaemon(globals, 'detect_unknown_modifications', named)) as Detected;
   if (globals.json) process.stdout.write(printableJson(answer));
@@ -83,14 +90,6 @@ function stat({ diff }: Change, colour: boolean): string {
   return lineCounts(countLines(diff), { colour });
 }
 
-/** Lines of the hunks; the headings before them begin with the same signs. */
-function countLines(diff: string): { additions: number; deletions: number } {
-  const from = diff.search(/^@@/mu);
-  const hunks = from === -1 ? [] : diff.slice(from).split('\n');
-  const count = (sign: string): number => hunks.filter((line) => line.startsWith(sign)).length;
-  return { additions: count('+'), deletions: count('-') };
-}
-
 function drawDiff({ unknownChanges, generatedDiff = '' }: Detected): string {
   // A pipe gets the patch as it is, so that it still applies.
   if (!process.stdout.isTTY) return generatedDiff;
@@ -112,23 +111,12 @@ function toFileDiff({ filePath: path, changeType, diff }: Change): FileDiff {
   };
 }
 
-function readWords(words: readonly string[]): Wanted {
-  const end = words.indexOf('--');
-  const flags = words.slice(0, end === -1 ? undefined : end);
-  const unread = flags.find((word) => word.startsWith('-') && !FLAGS.includes(word));
-  if (unread !== undefined) throw wrong(`unknown does not know ${unread}.`);
-  const strategies = (['integrate', 'reject'] as const).filter((name) =>
-    flags.includes(`--${name}`),
-  );
-  if (strategies.length === 2) throw wrong('--integrate and --reject contradict each other.');
-  const diff = flags.includes('--diff');
-  if (diff && strategies.length > 0) throw wrong('--diff only shows; it decides nothing.');
-  const after = end === -1 ? [] : words.slice(end + 1);
-  const files = [...flags.filter((word) => !word.startsWith('-')), ...after];
-  return { files, strategy: strategies[0], diff };
+function strategyOf({ diff = false, integrate = false, reject = false }: Wanted) {
+  if (integrate && reject) throw wrong('--integrate and --reject contradict each other.');
+  if (diff && (integrate || reject)) throw wrong('--diff only shows; it decides nothing.');
+  if (integrate) return 'integrate';
+  return reject ? 'reject' : undefined;
 }
-
-const FLAGS = ['--integrate', '--reject', '--diff'];
 
 function wrong(message: string): SmithyError {
   return new SmithyError('INVALID_PARAMS', message, {

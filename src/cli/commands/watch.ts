@@ -1,15 +1,19 @@
 import { processEnvironment, wantsColour } from '../../config.js';
-import { SmithyError } from '../../core/errors.js';
 import type { StreamedEvent } from '../../core/events.js';
 import { findRoot } from '../../host/find-root.js';
 import { createClient } from '../../client/client.js';
 import type { GlobalFlags } from '../args.js';
 import { Feed } from '../feed.js';
+import type { Around } from '../local.js';
 import { printable, printableJson } from '../text.js';
 
 /** The live feed. It outlives restarts of the daemon; Ctrl-C ends it. */
-export async function watch(globals: GlobalFlags, words: readonly string[]): Promise<number> {
-  const types = readTypes(words);
+export async function watch(
+  globals: GlobalFlags,
+  words: readonly string[],
+  { read }: Around,
+): Promise<number> {
+  const { type: types } = read(words) as { type?: StreamedEvent['type'][] };
   const root = findRoot(globals.root, process.cwd());
   const { stdout } = process;
   // Asked anew for each line: windows change their size. A pipe has no width.
@@ -17,7 +21,10 @@ export async function watch(globals: GlobalFlags, words: readonly string[]): Pro
   const feed = new Feed(look);
   const client = await createClient({ root, startFrom: processEnvironment, force: globals.force });
   feed.knows((await client.list_edits({})).edits);
-  const filter = types.length === 0 ? {} : { types: types as StreamedEvent['type'][] };
+  const filter = {
+    ...(types === undefined ? {} : { types }),
+    ...(globals.dialog === undefined ? {} : { dialog_id: globals.dialog }),
+  };
   const end = await client.subscribe(
     filter,
     (event) => {
@@ -37,18 +44,4 @@ export async function watch(globals: GlobalFlags, words: readonly string[]): Pro
 
 function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
   return isTTY && columns > 0 ? columns : undefined;
-}
-
-function readTypes(words: readonly string[]): string[] {
-  const types: string[] = [];
-  for (let at = 0; at < words.length; at += 2) {
-    const value = words[at + 1];
-    if (words[at] !== '--type' || value === undefined) {
-      throw new SmithyError('INVALID_PARAMS', `watch does not know ${words[at] ?? ''}.`, {
-        hint: 'Use --type TYPE, as often as needed.',
-      });
-    }
-    types.push(value);
-  }
-  return types;
 }

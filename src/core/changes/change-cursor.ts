@@ -15,6 +15,8 @@ export interface ChangeCursor {
 }
 
 const SIGN = 'c1';
+/** Beyond it there are no dates. */
+const LAST_MS = 8_640_000_000_000_000;
 
 export function formatChangeCursor({ seq, run, observed, positions, at }: ChangeCursor): string {
   const { console, network, websocket, actions } = positions;
@@ -30,9 +32,9 @@ export function parseChangeCursor(text: string): ChangeCursor | undefined {
     /^[0-9a-z]{1,11}$/u.test(part) ? Number.parseInt(part, 36) : NaN,
   );
   const isWhole = numbers.length === 7 && numbers.every(Number.isSafeInteger);
-  if (!isWhole || !/^[0-9a-f]{1,32}$/u.test(run)) return undefined;
   const [seq = 0, observed = 0, console = 0, network = 0, websocket = 0, actions = 0, at = 0] =
     numbers;
+  if (!isWhole || at > LAST_MS || !/^[0-9a-f]{1,32}$/u.test(run)) return undefined;
   return { seq, run, observed, positions: { console, network, websocket, actions }, at };
 }
 

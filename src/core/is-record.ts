@@ -1,0 +1,4 @@
+/** An object with members of any kind: what JSON calls one, and no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,17 +1,6 @@
 import type { CliFlag } from '../core/cli-manifest.js';
-import type { GlobalFlags, LineForm } from './args.js';
-import type { Catalogue } from './help.js';
-
-export interface Around extends Catalogue {
-  /** Words as the flags of the command have them. */
-  readonly read: (words: readonly string[]) => Record<string, unknown>;
-}
-
-export type LocalRun = (
-  globals: GlobalFlags,
-  words: readonly string[],
-  around: Around,
-) => Promise<number>;
+import type { LineForm } from './args.js';
+import type { LocalRun } from './local-run.js';
 
 export interface LocalCommand extends Partial<LineForm> {
   readonly command: string;

@@ -7,7 +7,7 @@ import { findRoot } from '../../host/find-root.js';
 import { collect, type Collector, type Page } from '../../telemetry/browser/collector.js';
 import { findBrowser, launchBrowser } from '../../telemetry/browser/launch.js';
 import type { GlobalFlags } from '../args.js';
-import type { Around } from '../local.js';
+import type { Around } from '../local-run.js';
 import { printable, printableJson } from '../text.js';
 
 interface Words {

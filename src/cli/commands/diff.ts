@@ -2,7 +2,7 @@ import type { Answer } from '../../api/table.js';
 import { wantsColour } from '../../config.js';
 import type { GlobalFlags } from '../args.js';
 import { callDaemon } from '../daemon-call.js';
-import type { Around } from '../local.js';
+import type { Around } from '../local-run.js';
 import { renderNameStatus, renderSideBySide, renderStat, renderUnified } from '../diff-view.js';
 import { printableJson, tellWarnings } from '../text.js';
 

@@ -13,7 +13,7 @@ import {
 } from '../../host/hook-files.js';
 import { findRepository, type Repository } from '../../host/repository.js';
 import type { GlobalFlags } from '../args.js';
-import type { LocalRun } from '../local.js';
+import type { LocalRun } from '../local-run.js';
 import { columns, printable, printableJson } from '../text.js';
 
 export const install = command((folder, script) => installHooks(folder, script));

@@ -3,7 +3,7 @@ import { reachDaemon } from '../../client/reach.js';
 import { SmithyError } from '../../core/errors.js';
 import { findRoot } from '../../host/find-root.js';
 import type { GlobalFlags } from '../args.js';
-import type { Around } from '../local.js';
+import type { Around } from '../local-run.js';
 
 /** The daemon loads the protocol at its first use. */
 const OPEN_TIMEOUT_MS = 30_000;

@@ -6,7 +6,7 @@ import { replaceFile } from '../../host/small-files.js';
 import { statePaths } from '../../host/state-folder.js';
 import type { GlobalFlags } from '../args.js';
 import { callDaemon } from '../daemon-call.js';
-import type { Around } from '../local.js';
+import type { Around } from '../local-run.js';
 import { printableJson } from '../text.js';
 
 /**

@@ -8,7 +8,7 @@ import type { GlobalFlags } from '../args.js';
 import { endBy, SignalGuard, type Ending } from '../child.js';
 import { callDaemon } from '../daemon-call.js';
 import { describeError } from '../errors.js';
-import type { Around } from '../local.js';
+import type { Around } from '../local-run.js';
 import { describeChanges } from '../render-edits.js';
 import { paint, printable, printableJson, shownPath } from '../text.js';
 

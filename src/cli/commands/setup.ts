@@ -20,7 +20,7 @@ import { packageFile } from '../../core/package-file.js';
 import { findRoot } from '../../host/find-root.js';
 import { putText, SetupRecord, textIfThere, type Changed } from '../../host/setup-record.js';
 import type { GlobalFlags } from '../args.js';
-import type { Around } from '../local.js';
+import type { Around } from '../local-run.js';
 import { SETUPS, type SetupFile } from '../setups.js';
 import { paint, printable, printableJson } from '../text.js';
 

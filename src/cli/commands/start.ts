@@ -7,7 +7,7 @@ import { findRoot } from '../../host/find-root.js';
 import { requireSensibleRoot } from '../../host/sensible-root.js';
 import { reachDaemon } from '../../client/reach.js';
 import type { GlobalFlags } from '../args.js';
-import type { Around } from '../local.js';
+import type { Around } from '../local-run.js';
 import { printable, printableJson } from '../text.js';
 
 /** The descriptor on which the one who started us waits for one line. */

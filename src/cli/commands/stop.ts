@@ -5,7 +5,7 @@ import { findRoot } from '../../host/find-root.js';
 import { statePaths } from '../../host/state-folder.js';
 import { tryReach } from '../../client/reach.js';
 import type { GlobalFlags } from '../args.js';
-import type { Around } from '../local.js';
+import type { Around } from '../local-run.js';
 import { printable } from '../text.js';
 
 /** Draining may take five seconds, the rest of the way a moment. */

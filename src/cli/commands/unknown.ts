@@ -4,7 +4,7 @@ import { SmithyError } from '../../core/errors.js';
 import type { FileDiff } from '../../core/text-diff.js';
 import type { GlobalFlags } from '../args.js';
 import { callDaemon } from '../daemon-call.js';
-import type { Around } from '../local.js';
+import type { Around } from '../local-run.js';
 import { countLines, renderUnified } from '../diff-view.js';
 import { columns, lineCounts, paint, printable, printableJson, shownPath } from '../text.js';
 

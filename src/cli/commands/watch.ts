@@ -4,7 +4,7 @@ import { findRoot } from '../../host/find-root.js';
 import { createClient } from '../../client/client.js';
 import type { GlobalFlags } from '../args.js';
 import { Feed } from '../feed.js';
-import type { Around } from '../local.js';
+import type { Around } from '../local-run.js';
 import { printable, printableJson } from '../text.js';
 
 /** The live feed. It outlives restarts of the daemon; Ctrl-C ends it. */

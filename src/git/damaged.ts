@@ -6,6 +6,7 @@ import type { DamagedFile } from '../core/ports.js';
 import { KEPT } from '../core/store.js';
 import { codeOf } from './files.js';
 import { ownDialogs, type Layout } from './layout.js';
+import { branchFiles } from './refs.js';
 
 export interface DamagedDeps {
   readonly layout: Layout;
@@ -29,14 +30,14 @@ export async function damagedFiles(
     files += 1;
     if (detail !== undefined) found.push({ file: relative(state, path), detail });
   };
-  for (const name of await namesIn(deps.layout.packs)) {
+  for (const name of await readdir(deps.layout.packs).catch(noneIfAbsent)) {
     const path = join(deps.layout.packs, name);
     if (SUMMED.test(name)) take(path, await whyPackDiffers(path));
   }
   for (const dialog of [KEPT, ...(await ownDialogs(deps.layout))]) {
     const heads = deps.layout.heads(dialog);
-    for (const name of await namesIn(heads)) {
-      if (!name.endsWith('.lock')) take(join(heads, name), await whyRefIsWrong(deps, heads, name));
+    for (const name of await branchFiles(heads).catch(noneIfAbsent)) {
+      take(join(heads, name), await whyRefIsWrong(deps, heads, name));
     }
   }
   return { files, damaged: found };
@@ -89,9 +90,7 @@ async function whyRefIsWrong(
   return (await has([id])).has(id) ? undefined : `it names ${id.slice(0, 8)}, which is not there`;
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: unknown) => {
-    if (codeOf(error) !== 'ENOENT') throw error;
-    return [];
-  });
+function noneIfAbsent(error: unknown): string[] {
+  if (codeOf(error) !== 'ENOENT') throw error;
+  return [];
 }

@@ -42,13 +42,22 @@ export function createReader(git: Git): Reader {
         if (current === started) current = undefined;
         // Whatever killed it need not kill the next one; twice is a pattern.
         for (const one of left) {
-          if (++one.tries < 2) ask(one);
+          if (++one.tries < 2) askAgain(one);
           else one.reject(gitFailure('cat-file', stderr));
         }
       });
       current = started;
     }
     current.ask(question);
+  }
+
+  /** In a handler of an event, where nobody would catch it. */
+  function askAgain(question: Question): void {
+    try {
+      ask(question);
+    } catch (error) {
+      question.reject(error as Error);
+    }
   }
 
   const put = (word: Question['word'], id: string): Promise<GitObject | undefined> =>

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { WatchNotice } from '../../src/core/watching.js';
 import type { Engine } from '../../src/watch/engine/engine.js';
 import { path, project, type Project, type Watched } from '../support/project.js';
+import { projectRules } from '../support/rules.mjs';
+import { until } from '../support/until.js';
 
 /** An engine that runs out of watches, until it is given more. */
 function limited(limit: { watches: number }): (made: Engine) => Engine {
@@ -56,9 +58,15 @@ describe('when watches run out', () => {
     expect(watched.watcher.get(path('c/d/deep'))?.size).toBe(8);
   });
 
-  it('scans find changes that nobody asks about', async () => {
+  it('scans find changes that nobody asks about, also after one that failed', async () => {
+    const written: string[] = [];
+    let loads = 0;
+    const rules = projectRules(here.root);
     const watched = await here.watch({
       engine: limited(limit),
+      log: { write: (_, message) => written.push(message) },
+      // The first is the start's, the second the first scan's.
+      rules: () => (++loads === 2 ? Promise.reject(new Error('EAGAIN')) : rules()),
       timing: { scans: { healthyMs: 300_000, degradedMs: 20 } },
     });
     const seen = new Promise<void>((resolve) => {
@@ -66,8 +74,10 @@ describe('when watches run out', () => {
         if (changes.some((change) => change.path === 'c/d/deep')) resolve();
       });
     });
+    await until('a scan has failed', () => loads > 1);
     writeFileSync(file('c/d/deep'), 'found by a scan');
     await seen;
+    expect(written).toContain('Watching failed in the background.');
   });
 
   it('the state is good again once there are enough', async () => {

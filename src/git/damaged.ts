@@ -11,6 +11,7 @@ import { branchFiles } from './refs.js';
 export interface DamagedDeps {
   readonly layout: Layout;
   readonly has: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
+  readonly signal: AbortSignal;
 }
 
 const SUM_BYTES = 20;
@@ -32,7 +33,7 @@ export async function damagedFiles(
   };
   for (const name of await readdir(deps.layout.packs).catch(noneIfAbsent)) {
     const path = join(deps.layout.packs, name);
-    if (SUMMED.test(name)) take(path, await whyPackDiffers(path));
+    if (SUMMED.test(name)) take(path, await whyPackDiffers(path, deps.signal));
   }
   for (const dialog of [KEPT, ...(await ownDialogs(deps.layout))]) {
     const heads = deps.layout.heads(dialog);
@@ -43,16 +44,18 @@ export async function damagedFiles(
   return { files, damaged: found };
 }
 
-async function whyPackDiffers(path: string): Promise<string | undefined> {
+async function whyPackDiffers(path: string, signal: AbortSignal): Promise<string | undefined> {
   try {
-    return (await endsWithItsSum(path)) ? undefined : 'its content is not what was written';
+    const isWhole = await endsWithItsSum(path, signal);
+    return isWhole ? undefined : 'its content is not what was written';
   } catch (error) {
+    signal.throwIfAborted();
     // Rolled up into another one meanwhile.
     return codeOf(error) === 'ENOENT' ? undefined : String(error);
   }
 }
 
-async function endsWithItsSum(path: string): Promise<boolean> {
+async function endsWithItsSum(path: string, signal: AbortSignal): Promise<boolean> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
@@ -60,6 +63,7 @@ async function endsWithItsSum(path: string): Promise<boolean> {
     const buffer = Buffer.allocUnsafe(CHUNK);
     const end = size - SUM_BYTES;
     for (let at = 0; at < end;) {
+      signal.throwIfAborted();
       const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK, end - at), at);
       if (bytesRead === 0) return false;
       sum.update(buffer.subarray(0, bytesRead));

@@ -1,10 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { WatchNotice } from '../../src/core/watching.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Engine } from '../../src/watch/engine/engine.js';
-import { path, project, type Project, type Watched } from '../support/project.js';
+import { loadRules } from '../../src/watch/rules/rule-set.js';
+import { CONFIG, path, project, type Project, type Watched } from '../support/project.js';
 import { projectRules } from '../support/rules.mjs';
 import { until } from '../support/until.js';
+
+const RULES = { trackHidden: 'all', exclude: [] } as const;
 
 /** An engine that runs out of watches, until it is given more. */
 function limited(limit: { watches: number }): (made: Engine) => Engine {
@@ -151,6 +155,37 @@ describe('when events may have been dropped', () => {
       await told;
       isDeaf = false;
       expect(watched.watcher.get(path('a'))?.size).toBe(1);
+    } finally {
+      await here.end();
+    }
+  });
+});
+
+describe('when the rules are read twice at once', () => {
+  it('those that were read last count', async () => {
+    const here = project();
+    try {
+      writeFileSync(`${here.root}/.gitignore`, '*.log\n');
+      for (const name of ['a.log', 'b.log']) writeFileSync(`${here.root}/${name}`, name);
+      let include: string[] = [];
+      let gate = Promise.resolve();
+      const load = () =>
+        loadRules({ root: here.root, home: '/nonexistent' }, { ...RULES, include });
+      const { watcher, state } = await here.watch({
+        rules: () => Promise.all([load(), gate]).then(([set]) => set),
+      });
+      let open = (): void => undefined;
+      gate = new Promise((resolve) => (open = resolve));
+      include = ['a.log'];
+      const first = watcher.reconfigure(CONFIG);
+      await nextTurn();
+      gate = Promise.resolve();
+      include = ['a.log', 'b.log'];
+      const second = watcher.reconfigure(CONFIG);
+      await nextTurn();
+      open();
+      await Promise.all([first, second]);
+      expect([...state().keys()].sort()).toEqual(['.gitignore', 'a.log', 'b.log']);
     } finally {
       await here.end();
     }

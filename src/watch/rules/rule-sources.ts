@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
 import {
   constants,
   closeSync,
@@ -52,7 +52,14 @@ export interface SourceOptions {
   readonly home: string;
   readonly xdgConfigHome?: string;
   /** Absolute path of git and the environment to run it in; without it the defaults count. */
-  readonly git?: { readonly path: string; readonly env: Readonly<Record<string, string>> };
+  readonly git?: GitProgram;
+}
+
+interface GitProgram {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** What it last answered: holds while it is too slow or cannot be started. */
+  answered?: GitSettings;
 }
 
 /** Larger than any real ignore file, small enough to read and compile at once. */
@@ -224,7 +231,7 @@ async function readGitSettings(
   warnings: RuleWarning[],
 ): Promise<GitSettings> {
   if (git === undefined) return { ignoreCase: false };
-  const answer = await new Promise<{ stdout: string; failure?: Error }>((settle) => {
+  const answer = await new Promise<{ stdout: string; failure?: ExecFileException }>((settle) => {
     const args = ['config', '-z', '--get-regexp', '^core\\.(excludesfile|ignorecase)$'];
     const limits = { timeout: CONFIG_TIMEOUT_MS, maxBuffer: MAX_IGNORE_BYTES };
     execFile(git.path, args, { cwd: root, env: git.env, ...limits }, (error, stdout) => {
@@ -233,14 +240,13 @@ async function readGitSettings(
       settle(failed ? { stdout, failure: error } : { stdout });
     });
   });
-  if (answer.failure !== undefined) {
-    const code = isExhaustion(codeOf(answer.failure))
-      ? 'OUT_OF_DESCRIPTORS'
-      : 'GIT_CONFIG_UNREADABLE';
-    warnings.push({ code, detail: answer.failure.message });
-    return { ignoreCase: false };
-  }
-  return parseSettings(answer.stdout, { root, home });
+  const { failure } = answer;
+  if (failure === undefined) return (git.answered = parseSettings(answer.stdout, { root, home }));
+  const code = isExhaustion(codeOf(failure)) ? 'OUT_OF_DESCRIPTORS' : 'GIT_CONFIG_UNREADABLE';
+  warnings.push({ code, detail: failure.message });
+  // A number is what git itself ended with: it refuses the configuration as it is now.
+  const hasAnswered = typeof failure.code === 'number';
+  return (hasAnswered ? undefined : git.answered) ?? { ignoreCase: false };
 }
 
 /** Records are `key`, line feed, value; a key alone means true. The last one counts. */

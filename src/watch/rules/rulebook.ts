@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Stamp } from '../../core/stamp.js';
 import { sameStamp } from '../../core/stamp.js';
 import type { EntryKind, Explanation, RuleSet, RuleText } from '../../core/tracking.js';
+import { grouped } from '../grouped.js';
 import { explain } from './explain.js';
 import { kindOf, look } from '../scan/disk.js';
 import { readIgnoreFile, type RuleWarning } from './rule-sources.js';
@@ -25,8 +26,13 @@ export class Rulebook {
     this.#deps = deps;
   }
 
-  /** Reads all rules that do not come from folders below the root. True if they differ. */
-  async reload(): Promise<boolean> {
+  /**
+   * Reads all rules that do not come from folders below the root. True if they differ. One after the
+   * other: of two at once the one that was asked first might end last.
+   */
+  readonly reload = grouped(() => this.#reload());
+
+  async #reload(): Promise<boolean> {
     // The root's own file too: one written between this and the root's watch raises no event.
     const own = this.#deps.absolute('.gitignore');
     const before = stampOf(own);

@@ -171,21 +171,21 @@ describe('when the rules are read twice at once', () => {
       let gate = Promise.resolve();
       const load = () =>
         loadRules({ root: here.root, home: '/nonexistent' }, { ...RULES, include });
-      const { watcher, state } = await here.watch({
+      const watched = await here.watch({
         rules: () => Promise.all([load(), gate]).then(([set]) => set),
       });
       let open = (): void => undefined;
       gate = new Promise((resolve) => (open = resolve));
       include = ['a.log'];
-      const first = watcher.reconfigure(CONFIG);
+      const first = watched.watcher.reconfigure(CONFIG);
       await nextTurn();
       gate = Promise.resolve();
       include = ['a.log', 'b.log'];
-      const second = watcher.reconfigure(CONFIG);
+      const second = watched.watcher.reconfigure(CONFIG);
       await nextTurn();
       open();
       await Promise.all([first, second]);
-      expect([...state().keys()].sort()).toEqual(['.gitignore', 'a.log', 'b.log']);
+      expect([...watched.state().keys()].sort()).toEqual(['.gitignore', 'a.log', 'b.log']);
     } finally {
       await here.end();
     }

@@ -9,7 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { RuleText } from '../../core/tracking.js';
+import type { OutsideFile, RuleText } from '../../core/tracking.js';
 import { codeOf, isExhaustion } from '../content/content.js';
 import type { RuleOptions } from './rules.js';
 
@@ -19,7 +19,6 @@ export interface RuleSources extends Pick<
   'rootIgnore' | 'infoExclude' | 'globalExcludes' | 'prefix' | 'above' | 'ignoreCase'
 > {
   readonly repository?: Repository;
-  /** Files that decide and that a walk of the root does not see, absent ones too. */
   readonly outside: readonly OutsideFile[];
   readonly warnings: readonly RuleWarning[];
 }
@@ -29,12 +28,6 @@ export interface Repository {
   readonly top: string;
   /** Shared by all work trees; `info/exclude` and `config` are in it. */
   readonly commonDir: string;
-}
-
-export interface OutsideFile {
-  readonly path: string;
-  /** Changes whenever the file does; undefined while it is absent. */
-  readonly stamp: string | undefined;
 }
 
 export interface RuleWarning {
@@ -70,20 +63,27 @@ export async function readRuleSources(options: SourceOptions): Promise<RuleSourc
   const { root, home } = options;
   const warnings: RuleWarning[] = [];
   const repository = findRepository(root);
-  const settings = await readGitSettings(options, warnings);
   const configHome = options.xdgConfigHome ?? join(home, '.config');
+  // Stamps come before the contents are read: a change in between is then seen as a change.
+  const configured = stamped([
+    ...(repository === undefined ? [] : [join(repository.commonDir, 'config')]),
+    ...[join(home, '.gitconfig'), join(configHome, 'git', 'config')],
+  ]);
+  const settings = await readGitSettings(options, warnings);
   const globalPath = settings.excludesFile ?? join(configHome, 'git', 'ignore');
   const infoPath = repository && join(repository.commonDir, 'info', 'exclude');
   const folders = repository === undefined ? [] : foldersAbove(repository.top, root);
 
   const outside = [
-    ...folders.map((folder) => join(folder, '.gitignore')),
-    ...(infoPath === undefined ? [] : [infoPath]),
-    globalPath,
-    ...(repository === undefined ? [] : [join(repository.commonDir, 'config')]),
-    ...[join(home, '.gitconfig'), join(configHome, 'git', 'config')],
-    // Stamps come before the contents are read: a change in between is then seen as a change.
-  ].map((path) => ({ path, stamp: stampOf(path) }));
+    ...configured,
+    ...stamped([
+      ...folders.map((folder) => join(folder, '.gitignore')),
+      ...(infoPath === undefined ? [] : [infoPath]),
+      globalPath,
+      // One written between this and the root's watch raises no event.
+      join(root, '.gitignore'),
+    ]),
+  ];
 
   const read = (path: string, follow: boolean): string | undefined =>
     readRuleFile(path, { follow, warn: (warning) => warnings.push(warning) });
@@ -117,9 +117,13 @@ export function readIgnoreFile(
   return readRuleFile(path, { follow: false, warn });
 }
 
-/** Empty when unchanged; the watcher asks this for the files it has no watch on. */
+/** Those that are not what they were when the rules were read. */
 export function changedOutside(files: readonly OutsideFile[]): string[] {
   return files.filter(({ path, stamp }) => stampOf(path) !== stamp).map(({ path }) => path);
+}
+
+function stamped(paths: readonly string[]): OutsideFile[] {
+  return paths.map((path) => ({ path, stamp: stampOf(path) }));
 }
 
 function namedText(source: string, text: string | undefined): RuleText | undefined {

@@ -184,7 +184,10 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     {
       socketGone: () => void socket.reopen().catch(() => stop('the socket cannot be made')),
       stateGone: () => void stop('the state folder was removed'),
-      configChanged: () => void settings.reload(),
+      configChanged: () =>
+        void settings.reload().catch((error: unknown) => {
+          log.write('error', 'the settings could not be taken up', { error: String(error) });
+        }),
     },
   );
   teardown.add('state watch', unwatchState);

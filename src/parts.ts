@@ -157,7 +157,13 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     newEditId: () => ulid(systemClock.now(), randomBytes) as EditId,
     seed: async (hashes: readonly Hash[]): Promise<ReadonlySet<Hash>> => {
       const repository = hashes.length === 0 ? undefined : findRepository(root);
-      return repository === undefined ? new Set() : store.seedFrom(repository.commonDir, hashes);
+      if (repository === undefined) return new Set();
+      return store.seedFrom(repository.commonDir, hashes).catch((error: unknown) => {
+        if (!(error instanceof SmithyError) || error.code !== 'STORAGE_IO') throw error;
+        // Damage over there is not ours: the files themselves are here to be read.
+        log.write('warn', 'no contents were taken from the repository', { error: error.message });
+        return new Set();
+      });
     },
   };
 }

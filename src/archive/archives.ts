@@ -1,6 +1,6 @@
 import { createHash, randomBytes, type Hash as Hasher } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { link, mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ArchivedFile, Archives, Unpacked, UnpackedFile } from '../core/archive.js';
 import { SmithyError } from '../core/errors.js';
@@ -16,6 +16,8 @@ const MOST_MANIFEST_BYTES = 64 * 1024 * 1024;
 /** A link's target is a path. */
 const MOST_TARGET_BYTES = 4096;
 const MODES = { file: '100644', program: '100755', link: '120000' } as const;
+/** Held as a whole: the store packs many of these at once. */
+const SMALL_BYTES = 1024 * 1024;
 const SPOOL = 'import-';
 
 /** Archives of projects; what is taken in waits below the state folder. */
@@ -196,8 +198,13 @@ async function takeOut(entry: TarEntry, place: string): Promise<UnpackedFile> {
     }
   };
   await writeFile(place, observed());
-  const content = (): Content => ({ size, chunks: createReadStream(place) });
+  const content = (): Content | Promise<Content> =>
+    size <= SMALL_BYTES ? readFile(place) : { size, chunks: lazily(place) };
   return { ...known, size, hash: git.digest('hex') as Hash, sha256: sha.digest('hex'), content };
+}
+
+async function* lazily(place: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(place) as AsyncIterable<Buffer>;
 }
 
 function requireTarget({ size, path }: TarHead, target = ''): string {

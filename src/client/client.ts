@@ -131,8 +131,11 @@ async function subscribeForGood(standing: Standing): Promise<() => Promise<void>
     };
     wire = (await reachDaemon({ ...options, startFrom, onEvent })).wire;
     const request = since === undefined ? params : { ...params, since };
-    const answer = (await wire.call('subscribe', request, timeoutMs)) as Answer<'subscribe'>;
-    since ??= answer.cursor;
+    const answer = await wire.call('subscribe', request, timeoutMs).catch((error: unknown) => {
+      wire.close();
+      throw error;
+    });
+    since ??= (answer as Answer<'subscribe'>).cursor;
     void wire.closed.then(() => {
       if (!isOver) connection(false);
       void reopen(FIRST_RETRY_MS);

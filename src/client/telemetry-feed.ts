@@ -144,6 +144,7 @@ export class TelemetryFeed {
     try {
       await wire.call('push_telemetry', params, timeoutMs);
     } catch (error) {
+      this.#dropped += missed;
       this.#failed(SmithyError.from(error), batch, wire);
     }
   }

@@ -7,12 +7,14 @@ export interface Wire {
   call(method: string, params: unknown, timeoutMs: number): Promise<unknown>;
   readonly closed: Promise<void>;
   readonly isOpen: boolean;
+  /** Also one whose other side has stopped answering: `closed` comes all the same. */
   close(): void;
   /** The bare connection, for what is no call; this wire is over then. */
   release(): Socket;
-  /** Lets the process end while the connection is open and nobody waits for an answer. */
-  unref(): void;
 }
+
+/** How long the other side may take to hang up. */
+const CLOSE_MS = 1_000;
 
 interface Waiter {
   resolve(result: unknown): void;
@@ -95,8 +97,11 @@ export async function openWire(
         socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
       });
     },
-    close: () => socket.end(),
-    unref: () => socket.unref(),
+    close() {
+      socket.end();
+      const timer = setTimeout(() => socket.destroy(), CLOSE_MS);
+      void closed.then(() => clearTimeout(timer));
+    },
     release() {
       socket.removeAllListeners('data');
       return socket;

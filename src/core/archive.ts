@@ -19,7 +19,7 @@ export interface UnpackedFile {
   readonly sha256: string;
   /** Of a link: where it leads. */
   readonly target?: string;
-  readonly content: () => Content;
+  readonly content: () => Content | Promise<Content>;
 }
 
 export interface Unpacked {

@@ -12,7 +12,7 @@ export const KEPT = '@kept';
 /** What a checkpoint holds at a path. */
 export type FileEntry = FileState;
 
-/** Content too large to hold at once. */
+/** Content too large to hold at once. Holds nothing open before the first read: there may be none. */
 export interface ContentSource {
   readonly size: number;
   readonly chunks: AsyncIterable<Uint8Array>;

@@ -72,6 +72,13 @@ export interface FolderRules {
   enter(name: string, ignoreFile: RuleText | undefined): FolderRules;
 }
 
+export interface OutsideFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Changes whenever the file does; undefined while it is absent. Taken before it was read. */
+  readonly stamp: string | undefined;
+}
+
 /** All rules that do not come from folders below the root. */
 export interface RuleSet {
   readonly root: FolderRules;
@@ -79,8 +86,8 @@ export interface RuleSet {
   readonly outer: OuterRules;
   /** Equal fingerprints mean equal decisions, across restarts too. */
   readonly fingerprint: string;
-  /** Absolute paths of rule files that are not ignore files inside the tree. */
-  readonly outside: readonly string[];
+  /** Files that decide and that no folder watch (surely) covers, absent ones too. */
+  readonly outside: readonly OutsideFile[];
   /** What could not be read or is not applied, one sentence each. */
   readonly warnings: readonly string[];
   /** True: descriptors or memory ran out while they were read, so these are not the real ones. */

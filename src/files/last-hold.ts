@@ -20,15 +20,17 @@ const AT_ONCE = 4;
 /** Open files. At most a quarter of what this process may have; the rest is for everybody else. */
 const MOST_HELD = 8_192;
 
-export function createLastHold(most = mostOpenFiles()): LastHold {
+/** @param most 0 where the limit is not known: then one. */
+export function createLastHold(most: number): LastHold {
   const held: number[] = [];
+  const waiting: (() => void)[] = [];
   let underWay = 0;
   let isDone = true;
-  let wake: (() => void) | undefined;
+  const isTooMany = (): boolean => held.length >= Math.max(1, most);
 
   function next(): void {
-    const isFull = held.length >= most;
-    if (!isFull) wake?.();
+    const isFull = isTooMany();
+    if (!isFull) for (const wake of waiting.splice(0)) wake();
     for (; (isDone || isFull) && underWay < AT_ONCE && held.length > 0; underWay += 1) {
       close(held.pop() ?? -1, () => {
         underWay -= 1;
@@ -44,8 +46,7 @@ export function createLastHold(most = mostOpenFiles()): LastHold {
       next();
     },
     async room() {
-      if (held.length < most) return;
-      await new Promise<void>((resolve) => (wake = resolve));
+      while (isTooMany()) await new Promise<void>((resolve) => waiting.push(resolve));
     },
     letGo() {
       isDone = true;

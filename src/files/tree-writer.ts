@@ -34,7 +34,8 @@ type Tree = Omit<StepDeps, 'signal'>;
 export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterDeps): TreeWriter {
   const identity = identify(root);
   const making = makingAs(umask);
-  const lastHold = hold === 'descriptor' ? createLastHold() : noHold;
+  const mostOpen = mostOpenFiles();
+  const lastHold = hold === 'descriptor' ? createLastHold(mostOpen) : noHold;
 
   async function inTree<T>(work: (tree: Tree) => Promise<T>): Promise<T> {
     const pace = createPace();
@@ -64,7 +65,7 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
         const replacements = hold === 'descriptor' ? steps.filter(isReplacement) : [];
         let rest = steps;
         if (replacements.length >= WORTH_THREADS) {
-          const work = { root, identity, mostHeld: Math.floor(mostOpenFiles() / THREADS) };
+          const work = { root, identity, mostHeld: Math.floor(mostOpen / THREADS) };
           const left = await replaceInThreads({
             ...{ ...work, steps: replacements, source: stopping, performer, signal, done },
           });

@@ -76,10 +76,10 @@ export function createBlobPacks({ layout, packs, admit, isRepacking }: BlobPacks
   }
 
   async function rollKind(kind: number): Promise<number> {
-    const names = kinds[kind] ?? [];
-    if (names.length < FACTOR) return 0;
+    const alike = kinds[kind] ?? [];
+    if (alike.length < FACTOR) return 0;
     // Whatever goes wrong, they are not tried again: git's repack finds them where they are.
-    kinds[kind] = [];
+    const names = alike.splice(0, FACTOR);
     const entries = new Map<string, PackEntry>();
     for (const name of names) {
       const found = decodePack(
@@ -97,6 +97,8 @@ export function createBlobPacks({ layout, packs, admit, isRepacking }: BlobPacks
   return {
     add: (entries) => put(entries, 0),
     async roll() {
+      // Git would miss what it has seen, and a prune begin again with all writers waiting.
+      if (isRepacking()) return 0;
       let gone = 0;
       try {
         for (let kind = 0; kind < KINDS; kind++) gone += await rollKind(kind);

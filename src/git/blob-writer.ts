@@ -13,6 +13,8 @@ export interface BlobWriterDeps {
   readonly find: (hash: Hash) => string | undefined;
   /** Flushes this pack unless we have done so before; false when it has gone. */
   readonly assure: (pack: string) => Promise<boolean>;
+  /** Throws after a flush that failed. */
+  readonly requireSound: () => void;
   readonly requireSpace: (incoming: number) => void;
   /** Writes a pack, flushed. */
   readonly add: (entries: readonly PackEntry[]) => Promise<void>;
@@ -134,6 +136,7 @@ export function createBlobWriter(deps: BlobWriterDeps) {
     const group = waiting;
     waiting = [];
     try {
+      deps.requireSound();
       const calls = thoseThatFit(group);
       const kept = await writeAll(calls);
       for (const call of calls) {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { StoreCheck } from '../core/store.js';
 import { damagedFiles, type DamagedDeps } from './damaged.js';
+import { closed } from './failures.js';
 import type { Layout } from './layout.js';
 import type { Packs } from './packs.js';
 import { allTips } from './prune.js';
@@ -27,7 +28,7 @@ export function createChecks({ git, layout, packs, isQuiet, has }: CheckDeps) {
       const before = packs.names();
       const tips = [...(await allTips(layout))];
       const problems = await checkObjects(git, { tips, onProgress, signal });
-      const found = { problems, ...(await damagedFiles({ layout, has })) };
+      const found = { problems, ...(await damagedFiles({ layout, has, signal })) };
       // A pack that was rolled up or pruned while git read it looks like a missing one.
       const isSteady = before.every((name) => packs.names().includes(name));
       if (found.problems.length === 0 || isSteady || attempt === MOST_ATTEMPTS) return found;
@@ -38,7 +39,11 @@ export function createChecks({ git, layout, packs, isQuiet, has }: CheckDeps) {
     check(onProgress: Progress): Promise<StoreCheck> {
       if (running !== undefined) return running.done;
       const stop = new AbortController();
-      const done = run(onProgress, stop.signal).finally(() => (running = undefined));
+      const done = run(onProgress, stop.signal)
+        .catch((error: unknown) => {
+          throw stop.signal.aborted ? closed() : error;
+        })
+        .finally(() => (running = undefined));
       running = { done, stop };
       return done;
     },
@@ -52,7 +57,7 @@ export function createChecks({ git, layout, packs, isQuiet, has }: CheckDeps) {
 interface CheckOptions {
   readonly tips: readonly string[];
   readonly onProgress: Progress;
-  /** Kills the command. */
+  /** Kills the command, and ends the check. */
   readonly signal: AbortSignal;
 }
 
@@ -71,6 +76,7 @@ async function checkObjects(git: Git, options: CheckOptions): Promise<string[]> 
   const { tips, onProgress, signal } = options;
   const problems: string[] = [];
   for (let from = 0; from === 0 || from < tips.length; from += MOST_TIPS) {
+    signal.throwIfAborted();
     // Objects are read once; of the other branches only the links are left to follow.
     const depth = from === 0 ? [] : ['--connectivity-only'];
     const flags = ['--strict', '--no-dangling', '--no-reflogs', '--progress', ...depth];

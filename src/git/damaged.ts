@@ -6,10 +6,12 @@ import type { DamagedFile } from '../core/ports.js';
 import { KEPT } from '../core/store.js';
 import { codeOf } from './files.js';
 import { ownDialogs, type Layout } from './layout.js';
+import { branchFiles } from './refs.js';
 
 export interface DamagedDeps {
   readonly layout: Layout;
   readonly has: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
+  readonly signal: AbortSignal;
 }
 
 const SUM_BYTES = 20;
@@ -29,29 +31,31 @@ export async function damagedFiles(
     files += 1;
     if (detail !== undefined) found.push({ file: relative(state, path), detail });
   };
-  for (const name of await namesIn(deps.layout.packs)) {
+  for (const name of await readdir(deps.layout.packs).catch(noneIfAbsent)) {
     const path = join(deps.layout.packs, name);
-    if (SUMMED.test(name)) take(path, await whyPackDiffers(path));
+    if (SUMMED.test(name)) take(path, await whyPackDiffers(path, deps.signal));
   }
   for (const dialog of [KEPT, ...(await ownDialogs(deps.layout))]) {
     const heads = deps.layout.heads(dialog);
-    for (const name of await namesIn(heads)) {
-      if (!name.endsWith('.lock')) take(join(heads, name), await whyRefIsWrong(deps, heads, name));
+    for (const name of await branchFiles(heads).catch(noneIfAbsent)) {
+      take(join(heads, name), await whyRefIsWrong(deps, heads, name));
     }
   }
   return { files, damaged: found };
 }
 
-async function whyPackDiffers(path: string): Promise<string | undefined> {
+async function whyPackDiffers(path: string, signal: AbortSignal): Promise<string | undefined> {
   try {
-    return (await endsWithItsSum(path)) ? undefined : 'its content is not what was written';
+    const isWhole = await endsWithItsSum(path, signal);
+    return isWhole ? undefined : 'its content is not what was written';
   } catch (error) {
+    signal.throwIfAborted();
     // Rolled up into another one meanwhile.
     return codeOf(error) === 'ENOENT' ? undefined : String(error);
   }
 }
 
-async function endsWithItsSum(path: string): Promise<boolean> {
+async function endsWithItsSum(path: string, signal: AbortSignal): Promise<boolean> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
@@ -59,6 +63,7 @@ async function endsWithItsSum(path: string): Promise<boolean> {
     const buffer = Buffer.allocUnsafe(CHUNK);
     const end = size - SUM_BYTES;
     for (let at = 0; at < end;) {
+      signal.throwIfAborted();
       const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK, end - at), at);
       if (bytesRead === 0) return false;
       sum.update(buffer.subarray(0, bytesRead));
@@ -89,9 +94,7 @@ async function whyRefIsWrong(
   return (await has([id])).has(id) ? undefined : `it names ${id.slice(0, 8)}, which is not there`;
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: unknown) => {
-    if (codeOf(error) !== 'ENOENT') throw error;
-    return [];
-  });
+function noneIfAbsent(error: unknown): string[] {
+  if (codeOf(error) !== 'ENOENT') throw error;
+  return [];
 }

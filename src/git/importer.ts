@@ -118,7 +118,7 @@ export function createImporter(git: Git, layout: Layout, acknowledged: Acknowled
       const nameOf = (id: CommitId): string => (marks.has(id) ? `:${marks.get(id) ?? 0}` : id);
       await to.send(commitHead({ request, mark, nameOf, tree }));
       for (const command of commands) await to.send(command);
-      sent += changes.length;
+      sent += changes.length + 1;
       await to.send(commitEnd(mark));
       const { lines, packs } = await settle(to);
       const id = requireId(lines.at(-1) as CommitId);

@@ -23,6 +23,8 @@ export interface NewBlobsDeps {
   readonly admit: (paths: readonly string[]) => Promise<void>;
   /** What a failed flush means. */
   readonly doubt: (error: unknown, fresh: readonly string[]) => Promise<SmithyError>;
+  /** Throws after a flush that failed. */
+  readonly requireSound: () => void;
   readonly requireSpace: (incoming: number) => void;
   readonly retried: <T>(work: () => Promise<T>) => Promise<T>;
   readonly isRepacking: () => boolean;
@@ -41,7 +43,7 @@ export interface NewBlobs {
 const STALE_PACKS = 256;
 
 export function createNewBlobs(deps: NewBlobsDeps): NewBlobs {
-  const { packs, reader, importer, acknowledged, admit, doubt, requireSpace } = deps;
+  const { packs, reader, importer, acknowledged, admit, doubt, requireSound, requireSpace } = deps;
   const holds = createHolds();
   const blobPacks = createBlobPacks(deps);
   /** Packs that the reader may know and that have gone. */
@@ -82,6 +84,7 @@ export function createNewBlobs(deps: NewBlobsDeps): NewBlobs {
       holds,
       find: (hash) => packs.find(hash),
       assure,
+      requireSound,
       requireSpace,
       add,
       stream,

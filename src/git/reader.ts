@@ -42,13 +42,22 @@ export function createReader(git: Git): Reader {
         if (current === started) current = undefined;
         // Whatever killed it need not kill the next one; twice is a pattern.
         for (const one of left) {
-          if (++one.tries < 2) ask(one);
+          if (++one.tries < 2) askAgain(one);
           else one.reject(gitFailure('cat-file', stderr));
         }
       });
       current = started;
     }
     current.ask(question);
+  }
+
+  /** In a handler of an event, where nobody would catch it. */
+  function askAgain(question: Question): void {
+    try {
+      ask(question);
+    } catch (error) {
+      question.reject(error as Error);
+    }
   }
 
   const put = (word: Question['word'], id: string): Promise<GitObject | undefined> =>
@@ -67,7 +76,7 @@ export function createReader(git: Git): Reader {
 /** One child and the questions it has not answered yet. */
 function startReader(git: Git, onEnd: (left: Question[], stderr: string) => void) {
   const child: ChildProcessWithoutNullStreams = git.start(['cat-file', '--batch-command']);
-  const open: Question[] = [];
+  const open = createLine();
   const answers = createAnswers(open);
   let stderr = '';
   let isAlive = true;
@@ -80,7 +89,7 @@ function startReader(git: Git, onEnd: (left: Question[], stderr: string) => void
   };
   const watch = (): void => {
     clearTimeout(timer);
-    timer = open.length === 0 ? undefined : setTimeout(() => child.kill('SIGKILL'), SILENCE_MS);
+    timer = open.count() === 0 ? undefined : setTimeout(() => child.kill('SIGKILL'), SILENCE_MS);
   };
   child.stdin.on('error', () => undefined);
   child.stderr.on('data', (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(-4096)));
@@ -92,7 +101,7 @@ function startReader(git: Git, onEnd: (left: Question[], stderr: string) => void
     if (!isAlive) return;
     isAlive = false;
     clearTimeout(timer);
-    onEnd(open.splice(0), stderr);
+    onEnd(open.takeAll(), stderr);
   };
   child.on('error', ended);
   child.on('close', ended);
@@ -103,7 +112,7 @@ function startReader(git: Git, onEnd: (left: Question[], stderr: string) => void
       // Questions of one turn travel together: a write for each cost more than the answers.
       if (unsent === '') setImmediate(send);
       unsent += `${question.word} ${question.id}\n`;
-      if (open.length === 1) watch();
+      if (open.count() === 1) watch();
     },
     end() {
       send();
@@ -112,8 +121,35 @@ function startReader(git: Git, onEnd: (left: Question[], stderr: string) => void
   };
 }
 
+const CUT_AT = 1_024;
+
+/** Questions in their order. `shift` of an array moves all others, and 100,000 may be waiting. */
+function createLine() {
+  let all: Question[] = [];
+  let head = 0;
+  return {
+    count: () => all.length - head,
+    first: () => all[head],
+    push: (question: Question) => void all.push(question),
+    shift(): Question | undefined {
+      const first = all[head++];
+      if (head > CUT_AT && head * 2 > all.length) {
+        all = all.slice(head);
+        head = 0;
+      }
+      return first;
+    },
+    takeAll(): Question[] {
+      const left = all.slice(head);
+      all = [];
+      head = 0;
+      return left;
+    },
+  };
+}
+
 /** Cuts the child's output into answers: a line, and for contents that many bytes and a line end. */
-function createAnswers(open: Question[]) {
+function createAnswers(open: ReturnType<typeof createLine>) {
   let parts: Buffer[] = [];
   let length = 0;
   let body: { type: string; size: number } | undefined;
@@ -138,7 +174,7 @@ function createAnswers(open: Question[]) {
     const [, type = '', size] = drop(end + 1)
       .toString('utf8', 0, end)
       .split(' ');
-    const question = open[0];
+    const question = open.first();
     if (size === undefined) open.shift()?.resolve(undefined);
     else if (question?.word === 'info') {
       open.shift()?.resolve({ type, size: Number(size), bytes: Buffer.alloc(0) });

@@ -14,18 +14,25 @@ const ID = /^[0-9a-f]{40}$/u;
 /** The branches of one dialog: loose ones over packed ones, as git reads them. */
 export async function readBranches(layout: Layout, dialog: string): Promise<Map<string, CommitId>> {
   const heads = layout.heads(dialog);
-  const names = await readdir(heads).catch((error: unknown) => {
+  const names = await branchFiles(heads).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error;
     // The one of the whole project is made when something is first kept.
     if (dialog === KEPT) return [];
     throw noRepository(dialog);
   });
   const branches = readPacked(layout, dialog);
-  for (const name of names.filter((one) => !one.endsWith('.lock')).sort()) {
+  for (const name of names) {
     const id = readText(join(heads, name))?.trim() ?? '';
     if (ID.test(id)) branches.set(name, id as CommitId);
   }
   return branches;
+}
+
+/** A name with a slash makes a folder: it is somebody's own, and packed ones are left out as well. */
+export async function branchFiles(heads: string): Promise<string[]> {
+  const entries = await readdir(heads, { withFileTypes: true });
+  const files = entries.filter((one) => one.isFile() && !one.name.endsWith('.lock'));
+  return files.map(({ name }) => name).sort();
 }
 
 /** We never pack refs, but a person in `checkpoints/` may. */
@@ -171,21 +178,21 @@ export function toTransaction(updates: readonly BranchUpdate[]): string {
 
 /** Locks in our own repositories; only while no child of ours lives. */
 export async function removeLocks(layout: Layout, dialog: string): Promise<string[]> {
-  const gitDir = layout.gitDir(dialog);
+  const heads = layout.heads(dialog);
   const removed: string[] = [];
-  for (const folder of [gitDir, layout.heads(dialog)]) {
+  for (const folder of [layout.gitDir(dialog), heads]) {
     const names = await readdir(folder).catch(() => []);
     for (const name of names.filter((one) => one.endsWith('.lock'))) {
       await rm(join(folder, name), { force: true });
       removed.push(join(folder, name));
     }
-    // An empty ref is what a power cut leaves of one that was never flushed.
-    for (const name of folder === gitDir ? [] : names.filter((one) => !one.endsWith('.lock'))) {
-      const path = join(folder, name);
-      if ((await stat(path)).size > 0) continue;
-      await rm(path);
-      removed.push(path);
-    }
+  }
+  // An empty ref is what a power cut leaves of one that was never flushed.
+  for (const name of await branchFiles(heads).catch(() => [])) {
+    const path = join(heads, name);
+    if ((await stat(path)).size > 0) continue;
+    await rm(path);
+    removed.push(path);
   }
   return removed;
 }

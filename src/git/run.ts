@@ -1,4 +1,7 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import type { SmithyError } from '../core/errors.js';
 import { gitFailure } from './failures.js';
 
 /**
@@ -44,6 +47,8 @@ export interface Git {
 /** Without any output for this long a command hangs. */
 const SILENCE_MS = 120_000;
 const NOTHING = process.platform === 'win32' ? 'NUL' : '/dev/null';
+/** Both ends of stdin, stdout and stderr. */
+const PIPE_ENDS = 6;
 
 export function createGit(options: GitOptions): Git {
   function environment(place: Place): Record<string, string> {
@@ -67,6 +72,7 @@ export function createGit(options: GitOptions): Git {
 
   return {
     async text(args, { input, timeoutMs = SILENCE_MS, signal, ...place } = {}) {
+      requirePipes(args);
       // Not needed before the first such command, and slow to load.
       const { simpleGit } = await import('simple-git');
       const env = environment(place);
@@ -93,12 +99,37 @@ export function createGit(options: GitOptions): Git {
     // simple-git gathers the output of a command that ends. A child that answers question by
     // question, and bytes that are not text, need the plain pipes.
     start(args, { extra = {}, ...place } = {}) {
-      return spawn(options.program, [...args], {
+      const child: ChildProcess = spawn(options.program, [...args], {
         cwd: options.gitDir,
         env: { ...environment(place), ...extra },
         stdio: 'pipe',
         windowsHide: true,
       });
+      if (hasPipes(child)) return child;
+      // Told once more in a moment, when nobody has got the child to listen.
+      child.on('error', () => undefined);
+      throw noDescriptors(args);
     },
   };
+}
+
+/** Without descriptors Node gives a child that has none of the three, and never ran. */
+function hasPipes(child: ChildProcess): child is ChildProcessWithoutNullStreams {
+  return (child.stdin as Writable | null | undefined) !== undefined;
+}
+
+/** simple-git takes the three for granted; the error that it then does not hear ends the process. */
+function requirePipes(args: readonly string[]): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < PIPE_ENDS) opened.push(openSync(NOTHING, 'r'));
+  } catch (error) {
+    throw noDescriptors(args, error);
+  } finally {
+    for (const file of opened) closeSync(file);
+  }
+}
+
+function noDescriptors(args: readonly string[], cause?: unknown): SmithyError {
+  return gitFailure(args[0] ?? '', 'Too many open files', cause);
 }

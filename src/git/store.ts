@@ -68,7 +68,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
   const writing = createQueue();
   const newBlobs = createNewBlobs({
     ...{ writing, layout, packs, reader, importer, acknowledged },
-    ...{ admit, doubt, requireSpace, retried },
+    ...{ admit, doubt, requireSound, requireSpace, retried },
     isRepacking: () => upkeep.isRunning(),
   });
   const writeMany = createManyBlobs({
@@ -126,8 +126,12 @@ export function createStore(options: StoreOptions): CheckpointStore {
     reader.restart();
   }
 
-  function requireSpace(incoming: number): void {
+  function requireSound(): void {
     if (suspect !== undefined) throw suspect;
+  }
+
+  function requireSpace(incoming: number): void {
+    requireSound();
     space.require(incoming);
   }
 

@@ -11,6 +11,8 @@ export async function* streamBlob(git: Git, hash: Hash): AsyncGenerator<Uint8Arr
   child.stdin.on('error', () => undefined);
   child.stdin.end();
   const closed = once(child, 'close');
+  // It fails when git cannot start, while the output is still waited for.
+  closed.catch(() => undefined);
   try {
     for await (const chunk of child.stdout) yield chunk as Buffer;
     const [status] = (await closed) as [number | null];

@@ -21,7 +21,7 @@ interface Wanted {
 export async function transfer({ git, layout }: TransferDeps, wanted: Wanted): Promise<string> {
   const { objects, flags = [], names } = wanted;
   const from = git.start(['pack-objects', '-q', '--stdout', '--window=0', ...flags], { objects });
-  const into = git.start(['index-pack', '--stdin', '--strict']);
+  const into = startBeside(git, from);
   from.stdout.pipe(into.stdin);
   from.stdin.end([...names].map((name) => `${name}\n`).join(''));
   const failures: unknown[] = [];
@@ -35,6 +35,16 @@ export async function transfer({ git, layout }: TransferDeps, wanted: Wanted): P
   const name = /[0-9a-f]{40}/u.exec(output ?? '')?.[0];
   if (name === undefined) throw gitFailure('index-pack', output ?? '');
   return join(layout.packs, `pack-${name}.pack`);
+}
+
+/** The one that takes; when it cannot be started, the one that gives must not wait for it. */
+function startBeside(git: Git, from: ReturnType<Git['start']>): ReturnType<Git['start']> {
+  try {
+    return git.start(['index-pack', '--stdin', '--strict']);
+  } catch (error) {
+    from.on('error', () => undefined).kill('SIGKILL');
+    throw error;
+  }
 }
 
 /** What a child that ends says; its output stays unread when another child takes it. */

@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -77,11 +78,13 @@ export function putText({ path, after, isProgram = false }: Changed): void {
     return;
   }
   mkdirSync(dirname(path), { recursive: true });
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? (isProgram ? 0o777 : 0o666);
-  const fresh = `${path}.smithyd-new`;
+  // A link stays one: what it leads to is written.
+  const place = existsSync(path) ? realpathSync(path) : path;
+  const mode = statSync(place, { throwIfNoEntry: false })?.mode ?? (isProgram ? 0o777 : 0o666);
+  const fresh = `${place}.smithyd-new`;
   rmSync(fresh, { force: true });
   writeFileSync(fresh, after, { mode: mode & 0o777 });
-  renameSync(fresh, path);
+  renameSync(fresh, place);
 }
 
 function missingAbove(path: string): string[] {

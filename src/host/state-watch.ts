@@ -26,8 +26,13 @@ const SOCKET_GRACE_MS = 100;
 export function holdState({ lock }: StatePaths): () => boolean {
   const { ino, dev } = statSync(lock);
   return () => {
-    const stat = statSync(lock, { throwIfNoEntry: false });
-    return stat?.ino === ino && stat.dev === dev;
+    try {
+      const stat = statSync(lock, { throwIfNoEntry: false });
+      return stat?.ino === ino && stat.dev === dev;
+    } catch {
+      // Nobody lets us in any more.
+      return false;
+    }
   };
 }
 

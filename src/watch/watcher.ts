@@ -102,7 +102,7 @@ class ProjectWatcher implements Watcher {
       isDegraded: () => this.#doubts.isDegraded || !this.#doubts.isClear,
       beat: () => this.#root.check(),
       doubt: (reason) => this.#suspect(reason),
-      scan: () => this.#scan(),
+      scan: () => this.#inBackground(this.#scan()),
     });
     this.#engine = this.#makeEngine();
     // Each waiting `settle` listens.
@@ -230,7 +230,7 @@ class ProjectWatcher implements Watcher {
     this.#isReady = true;
     await this.#surveyor.publisher.drain();
     this.#upkeep.start(this.#deps.clock.monotonic() - begun);
-    if (!this.#doubts.isClear) this.#inBackground(this.#scan());
+    if (!this.#doubts.isClear) void this.#inBackground(this.#scan());
     // Nobody needs to wait for it; and what was just loaded and confirmed need not be written.
     if (!loaded.isKnown || loaded.isStale) void this.#file.save();
   }
@@ -278,7 +278,7 @@ class ProjectWatcher implements Watcher {
   #suspect(reason: DoubtReason): void {
     this.#deps.log.write('warn', 'Events may be missing; scanning.', { reason });
     this.#doubts.raise(reason);
-    if (this.#isReady) this.#inBackground(this.#scan());
+    if (this.#isReady) void this.#inBackground(this.#scan());
   }
 
   /** Not scanned at once: it would only run into the same again. Who asks, and time, lead to it. */
@@ -304,7 +304,7 @@ class ProjectWatcher implements Watcher {
   }
 
   #reloadRules(): void {
-    if (this.#isReady) this.#inBackground(this.#surveyor.reloadRules());
+    if (this.#isReady) void this.#inBackground(this.#surveyor.reloadRules());
   }
 
   async #changeEngine(): Promise<void> {
@@ -326,8 +326,8 @@ class ProjectWatcher implements Watcher {
     return engine(makeEngine(root, this.#config.watcher, isLeftOut));
   }
 
-  #inBackground(work: Promise<void>): void {
-    work.catch((error: unknown) => {
+  #inBackground(work: Promise<void>): Promise<void> {
+    return work.catch((error: unknown) => {
       this.#deps.log.write('error', 'Watching failed in the background.', {
         error: String(error),
       });

@@ -70,7 +70,7 @@ describe('an archive', () => {
       files.map(({ path, mode }) => [path, mode]),
     );
     for (const [at, { content, sha256, hash, size }] of unpacked.files.entries()) {
-      const given = content();
+      const given = await content();
       const now = given instanceof Uint8Array ? given : await bytesOf(given.chunks);
       const source = files[at]?.content;
       const same = Buffer.from(now).equals(source instanceof Uint8Array ? source : large);

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -320,10 +321,13 @@ describe('smithyd setup', () => {
   it('takes only its block out of a text that was changed since', async () => {
     const project = newProject();
     const path = join(project.root, 'AGENTS.md');
-    write(project.root, { 'AGENTS.md': '# Rules\n' });
+    write(project.root, { 'CLAUDE.md': '# Rules\n' });
+    symlinkSync('CLAUDE.md', path);
     await project.cli(['setup', 'agents-md', '--yes']);
+    expect(readlinkSync(path)).toBe('CLAUDE.md');
     writeFileSync(path, `${readFileSync(path, 'utf8')}\nAnd more.\n`);
     await project.cli(['setup', 'agents-md', '--undo', '--yes']);
+    expect(readlinkSync(path)).toBe('CLAUDE.md');
     expect(readFileSync(path, 'utf8')).toBe('# Rules\n\nAnd more.\n');
   });
 

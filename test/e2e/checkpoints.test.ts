@@ -8,8 +8,10 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -803,6 +805,21 @@ describe('inside a repository of the user', () => {
     const { commit_id: commit } = await work.save();
     expect(await work.treeId(commit)).toBe(gitView(work.root));
     expect(userState(work.root)).toEqual(before);
+  });
+
+  it('with a damaged object: the files themselves are read', async () => {
+    const work = shared();
+    await work.fresh();
+    work.put({ a: 'whole\n', b: randomBytes(20_000) });
+    repository(work);
+    const id = git(work.root, ['rev-parse', ':b']).trim();
+    const object = work.at(`.git/objects/${id.slice(0, 2)}/${id.slice(2)}`);
+    chmodSync(object, 0o600);
+    // Its head still says what it is.
+    truncateSync(object, 10_000);
+    const { initial_checkpoint: commit } = await work.call<Opened>('create_dialog', { title: 'x' });
+    expect(Object.keys(await work.tree(commit))).toEqual(['a', 'b']);
+    expect(await work.content(commit, 'b')).toEqual(readFileSync(work.at('b')));
   });
 
   it('6: `git init` midway: capture goes on, nothing of it is captured', async () => {

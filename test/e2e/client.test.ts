@@ -1,10 +1,30 @@
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { openWire } from '../../src/client/wire.js';
 import { processesOf } from '../support/processes.js';
 import { projectsPerTest } from '../support/daemon-project.js';
 import { script } from '../support/script.js';
-import { until } from '../support/until.js';
+import { soon, until } from '../support/until.js';
 
 const newProject = projectsPerTest();
+
+describe('a connection', () => {
+  it('is closed although the other side never hangs up', async () => {
+    const folder = newProject().root;
+    const server = createServer({ allowHalfOpen: true }, (socket) => sockets.push(socket));
+    const sockets: Socket[] = [];
+    await new Promise<void>((resolve) => server.listen(join(folder, 's'), resolve));
+    try {
+      const wire = await openWire(join(folder, 's'));
+      wire.close();
+      await soon('the end of the connection', wire.closed);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    }
+  });
+});
 
 describe('the client of the library', () => {
   it('starts the daemon, calls methods by their names and lets the program end', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
@@ -91,6 +91,14 @@ describe('a config.json written by hand', () => {
     writeFileSync(project.path('config.json'), '{"maxFileBytes": 77}');
     expect(await socket.event('config_changed')).toMatchObject({ keys: ['maxFileBytes'] });
     expect((await socket.call('get_config')).result?.['maxFileBytes']).toBe(77);
+    // One that cannot be carried out to the end is only written down.
+    rmSync(project.path('run/daemon.json'));
+    mkdirSync(project.path('run/daemon.json'));
+    writeFileSync(project.path('config.json'), '{"http": {"enabled": false}}');
+    await until('the log says so', async () => {
+      expect((await socket.call('status')).error).toBeUndefined();
+      return readFileSync(project.path('run/daemon.log'), 'utf8').includes('could not be taken up');
+    });
   });
 
   it('keeps its content when a setting is changed right after', async () => {

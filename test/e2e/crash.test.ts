@@ -79,13 +79,17 @@ describe('a daemon that is killed', () => {
     const foreign = git(inside, ['commit-tree', '-p', tip, '-m', 'mine', `${tip}^{tree}`]).trim();
     git(inside, ['update-ref', 'refs/heads/session_1', foreign]);
     git(inside, ['update-ref', 'refs/heads/mine', foreign]);
+    git(inside, ['update-ref', 'refs/heads/feature/mine', foreign]);
     work = await Work.start(project);
     work.put({ a: '1' });
     const { commit_id: next } = await work.save('goes on');
     expect((await work.log()).map(({ commit_id: id }) => id).slice(0, 2)).toEqual([next, tip]);
     // What somebody calls his own stays, and frees or blocks nothing of ours.
     await work.call('delete_dialog', { dialog_id: other });
-    expect(git(inside, ['rev-parse', 'mine']).trim()).toBe(foreign);
+    expect(git(inside, ['rev-parse', 'mine', 'feature/mine'])).toBe(`${foreign}\n`.repeat(2));
+    await work.call('approve');
+    const { checks } = await work.call<{ checks: { detail: string }[] }>('doctor');
+    expect(checks.filter(({ detail }) => /EISDIR|feature/u.test(detail))).toEqual([]);
     await work.restore(tip);
     expect(work.read('a')).toBe('0');
   });

@@ -39,6 +39,7 @@ describe('a daemon that has no descriptor left (needs prlimit)', () => {
       for (const name of ['.gitignore', 'src/.gitignore']) writeFileSync(file(name), 'out\n');
       const { pid } = await project.startDaemon();
       const socket = await project.socket();
+      const saved = (await socket.call('snapshot_save', {})).result?.['id'];
       await socket.call('subscribe', {});
       const known = async (): Promise<Record<string, number> & { fresh: boolean }> => {
         const { result } = await socket.call('known_files', {});
@@ -59,6 +60,9 @@ describe('a daemon that has no descriptor left (needs prlimit)', () => {
       expect(await known()).toEqual({ ...before, fresh: false });
       const { result } = await socket.call('status');
       expect(result?.['watcher']).toMatchObject({ fresh: false, reason: 'files_limit' });
+      // Git cannot be started: only who needs it is refused.
+      const { error } = await socket.call('snapshot_export', { id: saved, to: file('out') });
+      expect(error?.data).toMatchObject({ code: 'STORAGE_IO' });
 
       limitDescriptors(pid, 1024);
       const after = { '.gitignore': 5, 'src/.gitignore': 5, a: 7, 'src/b': 5, 'src/c': 3 };

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { createArchives } from '../../src/archive/archives.js';
@@ -239,6 +239,21 @@ describe('an exported snapshot', () => {
     expect(await content(work, taken.id, 'l')).toBe('/etc/passwd');
   });
 
+  it('of more than a thousand new files leaves none of them open', async () => {
+    const work = shared();
+    await work.fresh();
+    const texts = Array.from({ length: 1_200 }, (_, number) => `${number} of many\n`);
+    const files = texts.map((text, number): ArchivedFile => {
+      return { path: `f${number}`, mode: '100644', content: Buffer.from(text) };
+    });
+    const hashes = Object.fromEntries(texts.map((text, number) => [`f${number}`, digest(text)]));
+    const from = await archived(work, files, hashes);
+    const taken = await work.call<Manifest>('snapshot_import', { from });
+    expect(taken.hashes).toEqual(hashes);
+    const open = `/proc/${work.project.daemonFile()?.pid ?? 0}/fd`;
+    expect(readdirSync(open).length).toBeLessThan(texts.length);
+  });
+
   it('is written to and read from where the command is given', async () => {
     const work = shared();
     await work.fresh({ a: 'a\n' });
@@ -275,21 +290,28 @@ describe('an exported snapshot', () => {
 });
 
 /** An archive that nobody would make with good intentions. */
-async function hostile(
+function hostile(
   work: Work,
   { path, target, isTrue }: { path: string; target?: string | undefined; isTrue: boolean },
 ): Promise<string> {
-  const to = work.at(`.hostile-${Math.abs(Date.now())}`);
-  rmSync(to, { force: true });
-  const bytes = Buffer.from(target ?? 'content\n');
+  const content = target ?? 'content\n';
+  const mode = target === undefined ? '100644' : '120000';
+  const hashes = { [path]: digest(isTrue ? content : 'other') };
+  return archived(work, [{ path, mode, content: Buffer.from(content) }], hashes);
+}
+
+async function archived(
+  work: Work,
+  given: readonly ArchivedFile[],
+  hashes: Readonly<Record<string, string>>,
+): Promise<string> {
+  const to = work.at(`.archive-${randomUUID()}`);
   const manifest = {
     ...{ format: 1, id: 'snap-0001', ts: '', name: null, base_event_id: '' },
-    ...{ env: {}, seeds: {}, tools: {}, empty_folders: [] },
-    hashes: { [path]: digest(isTrue ? bytes.toString() : 'other') },
+    ...{ env: {}, seeds: {}, tools: {}, empty_folders: [], hashes },
   };
-  const mode = target === undefined ? '100644' : '120000';
   const files = async function* (): AsyncGenerator<ArchivedFile> {
-    yield await Promise.resolve({ path, mode, content: bytes } as const);
+    for (const file of given) yield await Promise.resolve(file);
   };
   await createArchives(work.project.path()).write(to, { manifest, files: files() });
   return to;

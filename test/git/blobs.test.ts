@@ -293,15 +293,23 @@ describe('a store that fails', () => {
     await earlier.store.writeBlobs([blob('left')]);
     await earlier.store.close();
     const flushed: string[] = [];
+    let isBroken = false;
     const { store, state } = await openStore(
       {
         flush: (path) => {
           flushed.push(path);
+          if (isBroken) return Promise.reject(Object.assign(new Error('bad'), { code: 'EIO' }));
           return flush(path);
         },
       },
       earlier.state,
     );
+    // A second flush after one that failed may call safe what is lost.
+    isBroken = true;
+    await expect(store.writeBlobs([blob('left')])).rejects.toMatchObject({ code: 'STORAGE_IO' });
+    isBroken = false;
+    await expect(store.writeBlobs([blob('left')])).rejects.toMatchObject({ code: 'STORAGE_IO' });
+    await store.open();
     flushed.length = 0;
     await store.writeBlobs([blob('left')]);
     const [pack = ''] = packsOf(state);

@@ -207,6 +207,16 @@ describe('giving space back', () => {
   });
 });
 
+describe('a check', () => {
+  it('ends with the store', async () => {
+    const { store } = await openStore();
+    await store.commit(onTop(null, [file('a', '1')]));
+    const checked = store.check(() => undefined);
+    void store.close();
+    await expect(checked).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+  });
+});
+
 describe('a seed from the user', () => {
   it('copies contents without touching the repository they come from', async () => {
     const { store } = await openStore();

@@ -1,8 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { WatchNotice } from '../../src/core/watching.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Engine } from '../../src/watch/engine/engine.js';
-import { path, project, type Project, type Watched } from '../support/project.js';
+import { loadRules } from '../../src/watch/rules/rule-set.js';
+import { CONFIG, path, project, type Project, type Watched } from '../support/project.js';
+import { projectRules } from '../support/rules.mjs';
+import { until } from '../support/until.js';
+
+const RULES = { trackHidden: 'all', exclude: [] } as const;
 
 /** An engine that runs out of watches, until it is given more. */
 function limited(limit: { watches: number }): (made: Engine) => Engine {
@@ -56,9 +62,15 @@ describe('when watches run out', () => {
     expect(watched.watcher.get(path('c/d/deep'))?.size).toBe(8);
   });
 
-  it('scans find changes that nobody asks about', async () => {
+  it('scans find changes that nobody asks about, also after one that failed', async () => {
+    const written: string[] = [];
+    let loads = 0;
+    const rules = projectRules(here.root);
     const watched = await here.watch({
       engine: limited(limit),
+      log: { write: (_, message) => written.push(message) },
+      // The first is the start's, the second the first scan's.
+      rules: () => (++loads === 2 ? Promise.reject(new Error('EAGAIN')) : rules()),
       timing: { scans: { healthyMs: 300_000, degradedMs: 20 } },
     });
     const seen = new Promise<void>((resolve) => {
@@ -66,8 +78,10 @@ describe('when watches run out', () => {
         if (changes.some((change) => change.path === 'c/d/deep')) resolve();
       });
     });
+    await until('a scan has failed', () => loads > 1);
     writeFileSync(file('c/d/deep'), 'found by a scan');
     await seen;
+    expect(written).toContain('Watching failed in the background.');
   });
 
   it('the state is good again once there are enough', async () => {
@@ -141,6 +155,37 @@ describe('when events may have been dropped', () => {
       await told;
       isDeaf = false;
       expect(watched.watcher.get(path('a'))?.size).toBe(1);
+    } finally {
+      await here.end();
+    }
+  });
+});
+
+describe('when the rules are read twice at once', () => {
+  it('those that were read last count', async () => {
+    const here = project();
+    try {
+      writeFileSync(`${here.root}/.gitignore`, '*.log\n');
+      for (const name of ['a.log', 'b.log']) writeFileSync(`${here.root}/${name}`, name);
+      let include: string[] = [];
+      let gate = Promise.resolve();
+      const load = () =>
+        loadRules({ root: here.root, home: '/nonexistent' }, { ...RULES, include });
+      const watched = await here.watch({
+        rules: () => Promise.all([load(), gate]).then(([set]) => set),
+      });
+      let open = (): void => undefined;
+      gate = new Promise((resolve) => (open = resolve));
+      include = ['a.log'];
+      const first = watched.watcher.reconfigure(CONFIG);
+      await nextTurn();
+      gate = Promise.resolve();
+      include = ['a.log', 'b.log'];
+      const second = watched.watcher.reconfigure(CONFIG);
+      await nextTurn();
+      open();
+      await Promise.all([first, second]);
+      expect([...watched.state().keys()].sort()).toEqual(['.gitignore', 'a.log', 'b.log']);
     } finally {
       await here.end();
     }

@@ -102,6 +102,20 @@ describe('the sources of the rules', () => {
     expect(sources.warnings).toMatchObject([{ code: 'GIT_CONFIG_UNREADABLE' }]);
   });
 
+  it('stay what git last said while it cannot be asked', async () => {
+    write('home/.gitconfig', '[core]\n\texcludesFile = ~/mine\n');
+    write('home/mine', 'm\n');
+    mkdirSync(join(base, 'p'));
+    const path = join(base, 'git');
+    const program = { path, env: { PATH: process.env['PATH'] ?? '', HOME: join(base, 'home') } };
+    writeFileSync(path, '#!/bin/sh\nexec git "$@"\n', { mode: 0o755 });
+    expect((await read('p', { git: program })).globalExcludes?.text).toBe('m\n');
+    rmSync(path);
+    const { globalExcludes, warnings } = await read('p', { git: program });
+    expect(globalExcludes?.text).toBe('m\n');
+    expect(warnings).toMatchObject([{ code: 'GIT_CONFIG_UNREADABLE' }]);
+  });
+
   it('leave out a .gitignore that is a symlink, a folder or too large', () => {
     const real = write('real', 'a\n');
     symlinkSync(real, join(base, '.gitignore'));

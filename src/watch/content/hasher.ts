@@ -50,7 +50,7 @@ export class Hasher {
   /** For a single change: known before this returns, unless the file is large. */
   now(job: HashJob): void {
     if (job.size > LARGE) this.push(job);
-    else this.#deps.done(job, this.#read(job));
+    else this.#deps.done(job, this.#read(job, this.#deps.maxBytes()));
   }
 
   /** For many: known when the visit is over. */
@@ -70,8 +70,8 @@ export class Hasher {
     await this.#pool.close();
   }
 
-  #read(job: HashJob): Reading {
-    return readContent(this.#deps.absolute(job.folder.childPath(job.name)), this.#deps.maxBytes());
+  #read(job: HashJob, mostBytes: number): Reading {
+    return readContent(this.#deps.absolute(job.folder.childPath(job.name)), mostBytes);
   }
 
   #schedule(): void {
@@ -116,10 +116,20 @@ export class Hasher {
     while (this.backlog > 0 && performance.now() < until) {
       const job = this.#queue[this.#head];
       this.#head += 1;
-      if (job !== undefined) this.#finish(job, this.#read(job));
+      if (job !== undefined) this.#readNow(job);
     }
     if (this.backlog > 0) this.#schedule();
     this.#deps.caughtUp();
+  }
+
+  /** What a listing found has no size yet: a large one is left to the threads after all. */
+  #readNow(job: HashJob): void {
+    const mostBytes = this.#deps.maxBytes();
+    const reading = this.#read(job, this.#pool.isBroken ? mostBytes : Math.min(LARGE, mostBytes));
+    if (reading.kind === 'too_large' && reading.stamp.size <= mostBytes) {
+      this.#large.push({ ...job, size: reading.stamp.size });
+      this.#schedule();
+    } else this.#finish(job, reading);
   }
 
   #hand(jobs: readonly HashJob[]): void {

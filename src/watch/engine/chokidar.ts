@@ -45,6 +45,8 @@ export function createChokidarEngine(root: string, isLeftOut: (path: string) => 
     });
   }
 
+  let turn = Promise.resolve();
+
   async function end(): Promise<void> {
     const mine = watcher;
     watcher = undefined;
@@ -61,12 +63,15 @@ export function createChokidarEngine(root: string, isLeftOut: (path: string) => 
     watch: () => 'watching',
     unwatch: () => undefined,
     rulesChanged() {
-      void end().then(async () => {
-        if (events !== undefined) await begin();
-      });
+      // One after the other: a second one beside it would never be closed.
+      turn = turn
+        .then(end)
+        .then(() => (events === undefined ? undefined : begin()))
+        .catch(() => undefined);
     },
     async close() {
       events = undefined;
+      await turn;
       await end();
     },
   };

@@ -28,7 +28,7 @@ export async function loadRules(
     fingerprint: createHash('sha1')
       .update(`${RULES_VERSION}\n${JSON.stringify(named)}`)
       .digest('hex'),
-    outside: outside.map(({ path }) => path),
+    outside,
     isPartial: warnings.some(({ code }) => code === 'OUT_OF_DESCRIPTORS'),
     warnings: [
       ...warnings.map(({ detail }) => detail),

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
 import {
   constants,
   closeSync,
@@ -9,7 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { RuleOptions, RuleText } from '../../core/tracking.js';
+import type { OutsideFile, RuleOptions, RuleText } from '../../core/tracking.js';
 import { codeOf, isExhaustion } from '../content/content.js';
 
 /** Where git's rules for a root come from on this machine. Nothing in the repository is executed. */
@@ -18,7 +18,6 @@ export interface RuleSources extends Pick<
   'rootIgnore' | 'infoExclude' | 'globalExcludes' | 'prefix' | 'above' | 'ignoreCase'
 > {
   readonly repository?: Repository;
-  /** Files that decide and that a walk of the root does not see, absent ones too. */
   readonly outside: readonly OutsideFile[];
   readonly warnings: readonly RuleWarning[];
 }
@@ -28,12 +27,6 @@ export interface Repository {
   readonly top: string;
   /** Shared by all work trees; `info/exclude` and `config` are in it. */
   readonly commonDir: string;
-}
-
-export interface OutsideFile {
-  readonly path: string;
-  /** Changes whenever the file does; undefined while it is absent. */
-  readonly stamp: string | undefined;
 }
 
 export interface RuleWarning {
@@ -51,7 +44,14 @@ export interface SourceOptions {
   readonly home: string;
   readonly xdgConfigHome?: string;
   /** Absolute path of git and the environment to run it in; without it the defaults count. */
-  readonly git?: { readonly path: string; readonly env: Readonly<Record<string, string>> };
+  readonly git?: GitProgram;
+}
+
+interface GitProgram {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** What it last answered: holds while it is too slow or cannot be started. */
+  answered?: GitSettings;
 }
 
 /** Larger than any real ignore file, small enough to read and compile at once. */
@@ -62,20 +62,27 @@ export async function readRuleSources(options: SourceOptions): Promise<RuleSourc
   const { root, home } = options;
   const warnings: RuleWarning[] = [];
   const repository = findRepository(root);
-  const settings = await readGitSettings(options, warnings);
   const configHome = options.xdgConfigHome ?? join(home, '.config');
+  // Stamps come before the contents are read: a change in between is then seen as a change.
+  const configured = stamped([
+    ...(repository === undefined ? [] : [join(repository.commonDir, 'config')]),
+    ...[join(home, '.gitconfig'), join(configHome, 'git', 'config')],
+  ]);
+  const settings = await readGitSettings(options, warnings);
   const globalPath = settings.excludesFile ?? join(configHome, 'git', 'ignore');
   const infoPath = repository && join(repository.commonDir, 'info', 'exclude');
   const folders = repository === undefined ? [] : foldersAbove(repository.top, root);
 
   const outside = [
-    ...folders.map((folder) => join(folder, '.gitignore')),
-    ...(infoPath === undefined ? [] : [infoPath]),
-    globalPath,
-    ...(repository === undefined ? [] : [join(repository.commonDir, 'config')]),
-    ...[join(home, '.gitconfig'), join(configHome, 'git', 'config')],
-    // Stamps come before the contents are read: a change in between is then seen as a change.
-  ].map((path) => ({ path, stamp: stampOf(path) }));
+    ...configured,
+    ...stamped([
+      ...folders.map((folder) => join(folder, '.gitignore')),
+      ...(infoPath === undefined ? [] : [infoPath]),
+      globalPath,
+      // One written between this and the root's watch raises no event.
+      join(root, '.gitignore'),
+    ]),
+  ];
 
   const read = (path: string, follow: boolean): string | undefined =>
     readRuleFile(path, { follow, warn: (warning) => warnings.push(warning) });
@@ -109,9 +116,13 @@ export function readIgnoreFile(
   return readRuleFile(path, { follow: false, warn });
 }
 
-/** Empty when unchanged; the watcher asks this for the files it has no watch on. */
+/** Those that are not what they were when the rules were read. */
 export function changedOutside(files: readonly OutsideFile[]): string[] {
   return files.filter(({ path, stamp }) => stampOf(path) !== stamp).map(({ path }) => path);
+}
+
+function stamped(paths: readonly string[]): OutsideFile[] {
+  return paths.map((path) => ({ path, stamp: stampOf(path) }));
 }
 
 function namedText(source: string, text: string | undefined): RuleText | undefined {
@@ -223,7 +234,7 @@ async function readGitSettings(
   warnings: RuleWarning[],
 ): Promise<GitSettings> {
   if (git === undefined) return { ignoreCase: false };
-  const answer = await new Promise<{ stdout: string; failure?: Error }>((settle) => {
+  const answer = await new Promise<{ stdout: string; failure?: ExecFileException }>((settle) => {
     const args = ['config', '-z', '--get-regexp', '^core\\.(excludesfile|ignorecase)$'];
     const limits = { timeout: CONFIG_TIMEOUT_MS, maxBuffer: MAX_IGNORE_BYTES };
     execFile(git.path, args, { cwd: root, env: git.env, ...limits }, (error, stdout) => {
@@ -232,14 +243,13 @@ async function readGitSettings(
       settle(failed ? { stdout, failure: error } : { stdout });
     });
   });
-  if (answer.failure !== undefined) {
-    const code = isExhaustion(codeOf(answer.failure))
-      ? 'OUT_OF_DESCRIPTORS'
-      : 'GIT_CONFIG_UNREADABLE';
-    warnings.push({ code, detail: answer.failure.message });
-    return { ignoreCase: false };
-  }
-  return parseSettings(answer.stdout, { root, home });
+  const { failure } = answer;
+  if (failure === undefined) return (git.answered = parseSettings(answer.stdout, { root, home }));
+  const code = isExhaustion(codeOf(failure)) ? 'OUT_OF_DESCRIPTORS' : 'GIT_CONFIG_UNREADABLE';
+  warnings.push({ code, detail: failure.message });
+  // A number is what git itself ended with: it refuses the configuration as it is now.
+  const hasAnswered = typeof failure.code === 'number';
+  return (hasAnswered ? undefined : git.answered) ?? { ignoreCase: false };
 }
 
 /** Records are `key`, line feed, value; a key alone means true. The last one counts. */

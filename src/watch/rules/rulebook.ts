@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Stamp } from '../../core/stamp.js';
-import { sameStamp } from '../../core/stamp.js';
 import type { EntryKind, Explanation, OuterRules, RuleSet, RuleText } from '../../core/tracking.js';
+import { grouped } from '../grouped.js';
 import { explain } from './explain.js';
 import { kindOf, look } from '../scan/disk.js';
-import { readIgnoreFile, type RuleWarning } from './rule-sources.js';
+import { changedOutside, readIgnoreFile, type RuleWarning } from './rule-sources.js';
 import type { Folder, KnownTree } from '../known/tree.js';
 
 interface Deps {
@@ -18,7 +17,7 @@ interface Deps {
 /** Keeps each folder's rules in line with the ignore files they come from. */
 export class Rulebook {
   readonly #deps: Deps;
-  #outside = new Map<string, Stamp | undefined>();
+  #outside: RuleSet['outside'] = [];
   fingerprint = '';
   /** Undefined until they were read. */
   outer: OuterRules | undefined;
@@ -27,18 +26,19 @@ export class Rulebook {
     this.#deps = deps;
   }
 
-  /** Reads all rules that do not come from folders below the root. True if they differ. */
-  async reload(): Promise<boolean> {
-    // The root's own file too: one written between this and the root's watch raises no event.
-    const own = this.#deps.absolute('.gitignore');
-    const before = stampOf(own);
+  /**
+   * Reads all rules that do not come from folders below the root. True if they differ. One after the
+   * other: of two at once the one that was asked first might end last.
+   */
+  readonly reload = grouped(() => this.#reload());
+
+  async #reload(): Promise<boolean> {
     const set = await this.#deps.load();
     if (set.isPartial === true) {
       this.#deps.exhausted();
       if (this.#deps.tree.root.rules !== undefined) return false;
     }
-    this.#outside = new Map(set.outside.map((path) => [path, stampOf(path)]));
-    this.#outside.set(own, before);
+    this.#outside = set.outside;
     if (set.fingerprint === this.fingerprint && this.#deps.tree.root.rules !== undefined) {
       return false;
     }
@@ -50,13 +50,7 @@ export class Rulebook {
 
   /** One of the rule files that no folder watch (surely) covers was touched since they were read. */
   outsideChanged(): boolean {
-    for (const [path, before] of this.#outside) {
-      const now = stampOf(path);
-      if (before === undefined || now === undefined ? before !== now : !sameStamp(before, now)) {
-        return true;
-      }
-    }
-    return false;
+    return changedOutside(this.#outside).length > 0;
   }
 
   /**
@@ -110,9 +104,4 @@ export class Rulebook {
     const found = look(this.#deps.absolute(path));
     return typeof found === 'string' ? 'file' : kindOf(found);
   }
-}
-
-function stampOf(path: string): Stamp | undefined {
-  const found = look(path);
-  return typeof found === 'string' ? undefined : found;
 }

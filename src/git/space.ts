@@ -36,7 +36,13 @@ export function createSpace({ folder, limitBytes, usedBytes }: SpaceDeps) {
       if (bytes + incoming > limit) {
         throw new SmithyError('LIMIT_EXCEEDED', 'The hidden store has reached its limit.', {
           hint: 'Delete old dialogs, or raise the setting store.limitBytes.',
-          data: { limit: 'store.limitBytes', value: limit, setting: 'store.limitBytes', bytes, incoming },
+          data: {
+            limit: 'store.limitBytes',
+            value: limit,
+            setting: 'store.limitBytes',
+            bytes,
+            incoming,
+          },
         });
       }
       requireFree(incoming);

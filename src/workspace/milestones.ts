@@ -3,7 +3,13 @@ import type { Span } from '../core/edits.js';
 import { SmithyError } from '../core/errors.js';
 import { toResults, type FileResult } from '../core/file-results.js';
 import type { Stretch } from '../core/folding.js';
-import { eventId, eventNotFound, readEventId, type Ledger, type LedgerEntry } from '../core/ledger.js';
+import {
+  eventId,
+  eventNotFound,
+  readEventId,
+  type Ledger,
+  type LedgerEntry,
+} from '../core/ledger.js';
 import type { Hash, Path } from '../core/model.js';
 import { resolveId } from '../core/resolve-id.js';
 import { sameState } from '../core/watching.js';

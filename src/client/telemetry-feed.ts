@@ -136,13 +136,13 @@ export class TelemetryFeed {
     const { missed, attached } = { missed: this.#dropped, attached: this.#arePagesNew };
     this.#dropped = 0;
     this.#arePagesNew = false;
-    if (missed > 0) this.#options.dropped(missed);
     const params = {
       ...toParams(missed > 0 ? [missing(missed), ...batch] : batch),
       ...(attached ? { attached: [...this.#pages] } : {}),
     };
     try {
       await wire.call('push_telemetry', params, timeoutMs);
+      if (missed > 0) this.#options.dropped(missed);
     } catch (error) {
       this.#dropped += missed;
       this.#failed(SmithyError.from(error), batch, wire);

@@ -37,7 +37,7 @@ export interface BlobPacks {
  * it 2.0 and 15 ms: making many files is what costs.
  *
  * Every group of callers leaves a pack, hundreds in a second. So eight of a kind become one of
- * the next kind: three kinds with at most seven each at any time, and one pack for git to repack
+ * the next kind: three kinds with at most seven each unless git repacks, and one pack for git to repack
  * later out of 512. Every byte is written up to three times more, without starting a process.
  */
 const FACTOR = 8;

@@ -32,7 +32,13 @@ export function openLargePack(folder: string, number: number): LargePack {
   const placed: PlacedEntry[] = [];
   let size = 0;
   let isOpen = true;
-  append(packHeader(0));
+  try {
+    append(packHeader(0));
+  } catch (error) {
+    closeSync(file);
+    rmSync(growing, { force: true });
+    throw error;
+  }
 
   function append(bytes: Uint8Array): void {
     for (let done = 0; done < bytes.length;) {

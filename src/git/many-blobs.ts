@@ -44,7 +44,7 @@ export function createManyBlobs({ folder, isKnown, admit, acknowledge }: ManyBlo
     const threads = startDeflateThreads();
     try {
       for (let from = 0; from < unknown.length;) {
-        const pack = openLargePack(folder, ++packs);
+        const pack = opened(folder, ++packs);
         const { read, packed, error } = await fill(pack, {
           ...{ threads, blobs: unknown, from, onProgress },
         });
@@ -75,6 +75,14 @@ export function createManyBlobs({ folder, isKnown, admit, acknowledge }: ManyBlo
   }
 
   return write;
+}
+
+function opened(folder: string, number: number): LargePack {
+  try {
+    return openLargePack(folder, number);
+  } catch (error) {
+    throw diskFailure('write', error);
+  }
 }
 
 function finished(pack: LargePack): string {

@@ -5,7 +5,7 @@ import type { SmithyError } from '../core/errors.js';
 import { gitFailure } from './failures.js';
 
 /**
- * The only file that starts git. Every child gets the same treatment: an absolute program, an
+ * Where every git of the store is started; rules and hooks ask the user's own with `execFile`. Every child gets the same treatment: an absolute program, an
  * environment that contains nothing but what is listed here, an explicit git folder whose
  * configuration we wrote ourselves, and no configuration of the user or the machine.
  */

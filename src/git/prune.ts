@@ -7,7 +7,7 @@ import { gitFailure } from './failures.js';
 import type { Layout } from './layout.js';
 import { ownDialogs } from './layout.js';
 import type { Packs } from './packs.js';
-import { readBranches } from './refs.js';
+import { readBranches, readTips } from './refs.js';
 import type { Git } from './run.js';
 
 export interface PruneDeps {
@@ -101,9 +101,14 @@ async function rootsOf(
   { layout, pinned, has }: PruneDeps,
   gone: ReadonlySet<string> = NONE,
 ): Promise<Roots> {
-  const tips = [...(await allTips(layout, gone))].map((id) => id as string as Hash);
+  const tips = await allTips(layout, gone);
+  for (const dialog of await ownDialogs(layout)) {
+    for (const id of await readTips(layout, dialog)) tips.add(id);
+  }
   // A branch that somebody made by hand may name a commit that is not among our objects.
-  const commits = [...(await has(tips))].map((id) => id as string as CommitId);
+  const commits = [...(await has([...tips] as string[] as Hash[]))].map(
+    (id) => id as string as CommitId,
+  );
   return { commits: new Set(commits), blobs: await pinned() };
 }
 

@@ -35,6 +35,18 @@ export async function branchFiles(heads: string): Promise<string[]> {
   return files.map(({ name }) => name).sort();
 }
 
+/** Whatever a ref of the dialog names: also branches in folders and tags, which only people make. */
+export async function readTips(layout: Layout, dialog: string): Promise<Set<CommitId>> {
+  const refs = join(layout.gitDir(dialog), 'refs');
+  const entries = await readdir(refs, { withFileTypes: true, recursive: true });
+  const loose = entries
+    .filter((one) => one.isFile() && !one.name.endsWith('.lock'))
+    .map((one) => readText(join(one.parentPath, one.name))?.trim() ?? '');
+  const packed = readText(join(layout.gitDir(dialog), 'packed-refs')) ?? '';
+  const named = [...packed.matchAll(/^([0-9a-f]{40}) /gmu)].map(([, id = '']) => id);
+  return new Set([...loose, ...named].filter((id) => ID.test(id)) as CommitId[]);
+}
+
 /** We never pack refs, but a person in `checkpoints/` may. */
 function readPacked(layout: Layout, dialog: string): Map<string, CommitId> {
   const text = readText(join(layout.gitDir(dialog), 'packed-refs'));

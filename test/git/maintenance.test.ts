@@ -86,6 +86,30 @@ describe('two dialogs', () => {
     expect(readdirSync(join(state, 'store/objects/pack')).length).toBeGreaterThan(0);
   });
 
+  it('keep what people have put branches and tags on', async () => {
+    const { store, checkpoints } = await openStore();
+    const tips: CommitId[] = [];
+    for (const name of ['mine/deep', 'tagged', 'packed/away']) {
+      const branch = `of-${name.replace('/', '-')}`;
+      tips.push(await store.commit(onTop(null, [file(name, `of ${name}`)], { branch })));
+    }
+    const [branched = '', tagged = '', packed = ''] = tips;
+    git(checkpoints, 'branch', 'packed/away', packed);
+    git(checkpoints, 'pack-refs', '--all');
+    git(checkpoints, 'branch', 'mine/deep', branched);
+    git(checkpoints, 'tag', 'kept', tagged);
+    const ours = await store.branches(DIALOG);
+    const gone = [...ours].filter(([name]) => name.startsWith('of-'));
+    await store.setBranches(
+      DIALOG,
+      gone.map(([name, id]) => ({ name, to: null, expected: id })),
+    );
+    await store.prune();
+    for (const tip of tips) expect((await store.readCommit(tip)).id).toBe(tip);
+    expect(git(checkpoints, 'show', 'mine/deep:mine/deep')).toBe('of mine/deep');
+    expect(git(checkpoints, 'show', 'kept:tagged')).toBe('of tagged');
+  });
+
   it('go on while space is given back, even with content that was about to go', async () => {
     const { store } = await openStore();
     await store.createRepository(OTHER);

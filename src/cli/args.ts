@@ -28,7 +28,7 @@ export function readGlobals(line: readonly string[]): { globals: GlobalFlags; re
     }
     const [name, inline] = splitFlag(word);
     if (name === '--root' || name === '--dialog') {
-      globals[name === '--root' ? 'root' : 'dialog'] = inline ?? valueAfter(line, at++);
+      globals[name === '--root' ? 'root' : 'dialog'] = inline ?? valueAfter(line, at++, '--help');
     } else if (word === '--json') globals.json = true;
     else if (word === '--help' || word === '-h') globals.help = true;
     else if (word === '--version' && rest.length === 0) globals.version = true;
@@ -60,7 +60,9 @@ export function readParams(command: Form, words: readonly string[]): Record<stri
     const [typed, inline] = splitFlag(word);
     const flag = findFlag(command, typed);
     const value =
-      flag.type === 'boolean' ? (inline ?? 'true') : (inline ?? valueAfter(words, at++));
+      flag.type === 'boolean'
+        ? (inline ?? 'true')
+        : (inline ?? valueAfter(words, at++, `${command.command} --help`));
     setParam(params, flag, value);
   }
   placePositionals(command, byPosition, params);
@@ -184,8 +186,10 @@ function splitFlag(word: string): [name: string, value: string | undefined] {
   return equals === -1 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)];
 }
 
-function valueAfter(words: readonly string[], at: number): string {
+function valueAfter(words: readonly string[], at: number, help: string): string {
   const value = words[at + 1];
   if (value !== undefined) return value;
-  throw new SmithyError('INVALID_PARAMS', `${words[at] ?? ''} needs a value.`);
+  throw new SmithyError('INVALID_PARAMS', `${words[at] ?? ''} needs a value.`, {
+    hint: `See \`smithyd ${help}\`.`,
+  });
 }

@@ -136,6 +136,8 @@ export function createJournal(deps: JournalDeps): Journal {
       }
     });
     slot.flush();
+    // How large it is from here on: what is shorter later was cut.
+    journals.open(dialog);
   }
 
   return {

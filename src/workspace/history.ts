@@ -137,7 +137,7 @@ export function createHistory(given: WorkspaceDeps) {
   const checkpoints = new Checkpoints({
     ...shared,
     dialogs,
-    findMessage: (dialog, id) => projection.findMessage(dialog, id),
+    findMessage: (dialog, id) => projection.findMessage(book, dialog, id),
     marked: (name, dialog, commit) => looking.marks.moveTo(name, dialog, commit),
     tidy,
   });

@@ -33,8 +33,9 @@ export type InTurn = (turn: () => Promise<boolean>) => Promise<boolean>;
 const PAGE = 500;
 /** `updated_at` may lag this much behind in the file; a checkpoint must not wait for it. */
 const INDEX_MS = 1_000;
-/** A journal that cannot be rebuilt now, mostly for want of room, is tried again after so long. */
-const RETRY_MS = 30_000;
+/** A journal that cannot be rebuilt is tried again soon; for want of room, less and less often. */
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 30_000;
 /** A dialog at work writes lines meanwhile; after so many looks it waits for us. */
 const MOST_LOOKS = 3;
 
@@ -43,6 +44,7 @@ export class Projection {
   readonly #deps: ProjectionDeps;
   #indexDue: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
 
   constructor(deps: ProjectionDeps) {
     this.#deps = deps;
@@ -148,9 +150,10 @@ export class Projection {
       .catch((error: unknown) => {
         this.#deps.log.write('warn', 'journals could not be rebuilt', { error: String(error) });
       });
-    if (!this.#isDue(book)) return;
     clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => void this.keepUp(book, turns), RETRY_MS).unref();
+    const isDue = this.#isDue(book);
+    if (isDue) this.#retry = setTimeout(() => void this.keepUp(book, turns), this.#retryMs).unref();
+    this.#retryMs = isDue ? Math.min(this.#retryMs * 2, LAST_RETRY_MS) : FIRST_RETRY_MS;
   }
 
   #isDue(book: DialogBook): boolean {
@@ -173,10 +176,16 @@ export class Projection {
     }
   }
 
-  /** An earlier message by its id; the ledger has them all when the journal cannot be read. */
-  async findMessage(dialog: DialogId, id: string): Promise<NewJournalMessage | undefined> {
+  /** An earlier message by its id; the ledger has them all when the journal cannot be had. */
+  async findMessage(
+    book: DialogBook,
+    dialog: DialogId,
+    id: string,
+  ): Promise<NewJournalMessage | undefined> {
     const { journal, timeline, log } = this.#deps;
     try {
+      // A look finds out whether it is to be made again.
+      if (journal.lastSeq(dialog) < book.lastSeq(dialog)) await this.catchUp(book);
       return journal.findMessage(dialog, id);
     } catch (error) {
       log.write('warn', 'a message is looked for in the ledger', { dialog, error: String(error) });

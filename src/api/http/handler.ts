@@ -154,7 +154,9 @@ export function createHandler(
     } catch (thrown) {
       // What a method did wrong is reported where it ran; this is what went wrong around it.
       if (!(thrown instanceof HttpRefusal || thrown instanceof SmithyError)) {
-        reportBug(log, exchange.request.url ?? '', SmithyError.from(thrown));
+        // Without the query: a code that lets somebody in may be there.
+        const [place = ''] = (exchange.request.url ?? '').split('?');
+        reportBug(log, place, SmithyError.from(thrown));
       }
       send(exchange.response, failure(thrown));
     }

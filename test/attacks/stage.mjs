@@ -189,8 +189,9 @@ export class Stage {
 
   *#kept() {
     for (const path of filesBelow(this.state())) {
-      const stat = lstatSync(path);
-      if (stat.isFile()) yield [path, readFileSync(path)];
+      // What is on its way to another name goes while we look.
+      const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+      if (isFile && existsSync(path)) yield [path, readFileSync(path)];
     }
     yield ['the objects', this.#objects()];
   }

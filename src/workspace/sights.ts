@@ -47,13 +47,13 @@ export class Sights implements Derived {
 
   /** Rules are told when they are not those that were told last. */
   withNewRules(events: readonly NewEvent[]): NewEvent[] {
-    let last = JSON.stringify(this.#last.rules);
+    let last = this.#last.rules;
     return events.map((event) => {
       const { rules, ...rest } = event;
+      // Most lines tell of none, and those that do mostly of the same: only then they are compared.
       if (rules === undefined) return event;
-      const told = JSON.stringify(rules);
-      if (told === last) return rest;
-      last = told;
+      if (JSON.stringify(rules) === JSON.stringify(last)) return rest;
+      last = rules as OuterRules;
       return event;
     });
   }

@@ -78,13 +78,18 @@ export function putText({ path, after, isProgram = false }: Changed): void {
     return;
   }
   mkdirSync(dirname(path), { recursive: true });
-  // A link stays one: what it leads to is written.
-  const place = existsSync(path) ? realpathSync(path) : path;
+  const place = writtenAt(path);
   const mode = statSync(place, { throwIfNoEntry: false })?.mode ?? (isProgram ? 0o777 : 0o666);
   const fresh = `${place}.smithyd-new`;
   rmSync(fresh, { force: true });
   writeFileSync(fresh, after, { mode: mode & 0o777 });
   renameSync(fresh, place);
+}
+
+/** A link to a neighbour stays one; one that leads elsewhere, maybe out of the project, gives way. */
+function writtenAt(path: string): string {
+  const real = existsSync(path) ? realpathSync(path) : path;
+  return dirname(real) === realpathSync(dirname(path)) ? real : path;
 }
 
 function missingAbove(path: string): string[] {

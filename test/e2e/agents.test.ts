@@ -331,6 +331,16 @@ describe('smithyd setup', () => {
     expect(readFileSync(path, 'utf8')).toBe('# Rules\n\nAnd more.\n');
   });
 
+  it('writes through no link that leads out of its folder', async () => {
+    const project = newProject((folder) => join(folder, 'project'));
+    mkdirSync(project.root);
+    const outside = join(project.folder, 'outside.md');
+    writeFileSync(outside, '# Not of this project\n');
+    symlinkSync('../outside.md', join(project.root, 'AGENTS.md'));
+    await project.cli(['setup', 'agents-md', '--yes']);
+    expect(readFileSync(outside, 'utf8')).toBe('# Not of this project\n');
+  });
+
   it('refuses settings with comments and hooks that are somebody else’s, by name', async () => {
     const project = newProject();
     const files = {

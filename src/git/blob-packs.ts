@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  open,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Layout } from './layout.js';
-import { decodePack, encodePack, type PackEntry } from './pack-file.js';
+import { decodePack, type PackEntry } from './pack-file.js';
 import type { Packs } from './packs.js';
+import { writeSmallPack } from './small-pack.js';
 
 export interface BlobPacksDeps {
   readonly layout: Layout;
@@ -50,26 +42,10 @@ export function createBlobPacks({ layout, packs, admit, isRepacking }: BlobPacks
   let kinds: string[][] = [];
   const pathOf = (name: string, end: string): string => join(layout.packs, `${name}${end}`);
 
-  /** The pack is whole before its index makes it visible, to readers and after a kill. */
-  async function write(entries: readonly PackEntry[]): Promise<{ name: string; bytes: number }> {
-    const { name, pack, index } = encodePack(entries);
-    const made = [pathOf('tmp_pack', `_${name}`), pathOf('tmp_idx', `_${name}`)] as const;
-    try {
-      const files = await Promise.allSettled([make(made[0], pack), make(made[1], index)]);
-      for (const file of files) if (file.status === 'rejected') throw file.reason;
-      if (isRepacking()) writeFileSync(pathOf(name, '.keep'), '');
-      renameSync(made[0], pathOf(name, '.pack'));
-      renameSync(made[1], pathOf(name, '.idx'));
-    } catch (error) {
-      for (const path of [...made, pathOf(name, '.keep')]) rmSync(path, { force: true });
-      throw error;
-    }
-    return { name, bytes: pack.length };
-  }
-
   async function put(entries: readonly PackEntry[], kind: number): Promise<void> {
-    const { name, bytes } = await write(entries);
-    await admit([pathOf(name, '.pack')]);
+    const { path, bytes } = await writeSmallPack(layout.packs, entries, isRepacking());
+    await admit([path]);
+    const name = basename(path, '.pack');
     if (kind >= KINDS || bytes >= LARGE_BYTES) return;
     const alike = (kinds[kind] ??= []);
     if (!alike.includes(name)) alike.push(name);
@@ -109,19 +85,4 @@ export function createBlobPacks({ layout, packs, admit, isRepacking }: BlobPacks
     },
     forget: () => (kinds = []),
   };
-}
-
-const openFile = promisify(open);
-
-/**
- * Only making it waits in the thread pool: that takes the disk up to a millisecond, in which the
- * daemon has others to answer. Filling it is a copy in memory.
- */
-async function make(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await openFile(path, 'w', 0o444);
-  try {
-    for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
-  } finally {
-    closeSync(file);
-  }
 }

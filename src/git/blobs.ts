@@ -2,6 +2,7 @@ import { createHash, type Hash as Digest } from 'node:crypto';
 import { SmithyError } from '../core/errors.js';
 import type { ContentSource, NewBlob } from '../core/store.js';
 import type { ImportChild } from './import-child.js';
+import type { ObjectKind } from './pack-file.js';
 
 const ZEROS = Buffer.alloc(1024 * 1024);
 
@@ -63,12 +64,15 @@ export function isContentOf(content: Uint8Array, hash: string): boolean {
   return hashOf(content) === hash;
 }
 
-function hashOf(content: Uint8Array): string {
-  return startHash(content.byteLength).update(content).digest('hex');
+const hashOf = (content: Uint8Array): string => objectId('blob', content);
+
+/** The name git gives an object. */
+export function objectId(kind: ObjectKind, content: Uint8Array): string {
+  return startHash(content.byteLength, kind).update(content).digest('hex');
 }
 
-function startHash(size: number): Digest {
-  return createHash('sha1').update(`blob ${size}\0`);
+function startHash(size: number, kind: ObjectKind = 'blob'): Digest {
+  return createHash('sha1').update(`${kind} ${size}\0`);
 }
 
 export function stale(path: string | undefined, expected: string, actual?: string): SmithyError {
@@ -76,4 +80,8 @@ export function stale(path: string | undefined, expected: string, actual?: strin
     hint: 'Read it again and repeat.',
     data: { path: path ?? null, expected, actual: actual ?? null },
   });
+}
+
+export function isStale(error: unknown): boolean {
+  return error instanceof SmithyError && error.code === 'STALE_READ';
 }

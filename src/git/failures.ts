@@ -64,3 +64,10 @@ export function busy(): SmithyError {
     data: { retry_after_ms: 1000 },
   });
 }
+
+export function noTree(id: string): SmithyError {
+  return new SmithyError('STORE_CORRUPT', `The tree ${id} is not in the store.`, {
+    hint: 'Run `smithyd doctor`.',
+    data: { hash: id },
+  });
+}

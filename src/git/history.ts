@@ -4,6 +4,7 @@ import type { Commit, FileEntry, LogQuery, TreeChange } from '../core/store.js';
 import type { FileMode } from '../core/watching.js';
 import { parseCommit } from './message.js';
 import { requireBranch, requireId } from './names.js';
+import { EMPTY_TREE } from './tree-bytes.js';
 import type { Layout } from './layout.js';
 import type { Reader } from './reader.js';
 import { readBranches } from './refs.js';
@@ -16,7 +17,6 @@ export interface HistoryDeps {
   readonly reader: Reader;
 }
 
-const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 const ABSENT = '0'.repeat(40);
 const GITLINK = '160000';
 

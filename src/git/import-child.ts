@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import { gitFailure } from './failures.js';
-import { codeOf } from './files.js';
+import { readText } from './files.js';
 import type { Layout } from './layout.js';
 import type { Git } from './run.js';
 
@@ -12,13 +11,8 @@ import type { Git } from './run.js';
 export interface ImportChild {
   /** Waits when the child is behind. */
   send(bytes: string | Uint8Array): Promise<void>;
-  /** Resolves with the lines the child wrote before it repeated `token`. */
-  answer(token: string): Promise<string[]>;
-  /** The packs finished since the last question, as paths. */
-  newPacks(): string[];
-  /** Lets it finish its pack and go. */
-  end(): Promise<void>;
-  readonly isAlive: () => boolean;
+  /** Lets it finish its packs and go; answers their paths. */
+  finish(): Promise<string[]>;
 }
 
 /** The child is gone without having said why: killed, most likely, and worth another try. */
@@ -50,10 +44,7 @@ export async function startImport(git: Git, layout: Layout): Promise<ImportChild
   const named = `--export-pack-edges=${edges}`;
   const child = git.start([...CONFIG, 'fast-import', ...ARGUMENTS, named], { extra: MEMORY });
   let stderr = '';
-  let output = '';
   let isAlive = true;
-  let edgesRead = 0;
-  let waiting: { token: string; resolve: (lines: string[]) => void } | undefined;
   let gathered: (string | Uint8Array)[] = [];
   let gatheredBytes = 0;
   let fail: (error: Error) => void = () => undefined;
@@ -61,22 +52,15 @@ export async function startImport(git: Git, layout: Layout): Promise<ImportChild
   failed.catch(() => undefined);
 
   child.stderr.on('data', (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(-8192)));
-  child.stdout.on('data', (bytes: Buffer) => {
-    output += bytes.toString();
-    const end = waiting === undefined ? -1 : output.indexOf(`progress ${waiting.token}\n`);
-    if (waiting === undefined || end === -1) return;
-    const lines = output.slice(0, end).split('\n').slice(0, -1);
-    output = output.slice(end + `progress ${waiting.token}\n`.length);
-    waiting.resolve(lines);
-    waiting = undefined;
-  });
+  child.stdout.resume();
   child.stdin.on('error', () => undefined);
   child.on('error', (error) => {
     isAlive = false;
     fail(gitFailure('fast-import', error.message, error));
   });
-  const closed = once(child, 'close').then(() => {
+  const closed = once(child, 'close').then(([status]) => {
     isAlive = false;
+    if (status === 0) return;
     fail(stderr.includes('fatal:') ? gitFailure('fast-import', stderr) : new ChildGone());
   });
   closed.catch(() => undefined);
@@ -113,43 +97,15 @@ export async function startImport(git: Git, layout: Layout): Promise<ImportChild
       gatheredBytes += bytes.length;
       if (gatheredBytes >= CHUNK) await flushGathered();
     },
-    async answer(token) {
-      const answered = new Promise<string[]>((resolve) => (waiting = { token, resolve }));
+    async finish() {
       await flushGathered();
-      return inTime(Promise.race([answered, failed]));
-    },
-    newPacks() {
-      const text = readFrom(edges, edgesRead);
-      edgesRead += Buffer.byteLength(text);
+      child.stdin.end('done\n');
+      await inTime(Promise.race([closed, failed]));
       // `<path>: <commits>`; our own folder may contain a colon.
-      return text
+      return (readText(edges) ?? '')
         .split('\n')
         .slice(0, -1)
         .map((line) => line.slice(0, line.lastIndexOf('.pack:') + '.pack'.length));
     },
-    async end() {
-      if (isAlive) {
-        await flushGathered().catch(() => undefined);
-        child.stdin.end('done\n');
-      }
-      await inTime(closed);
-    },
-    isAlive: () => isAlive,
   };
-}
-
-function readFrom(path: string, offset: number): string {
-  try {
-    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    try {
-      const buffer = Buffer.allocUnsafe(64 * 1024);
-      const read = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, offset));
-      return read.toString('utf8', 0, read.lastIndexOf('\n') + 1);
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return '';
-    throw error;
-  }
 }

@@ -1,7 +1,6 @@
-import { SmithyError } from '../core/errors.js';
 import type { Hash } from '../core/model.js';
 import type { FileChange, NewBlob, OnProgress } from '../core/store.js';
-import { stale } from './blobs.js';
+import { isStale, stale } from './blobs.js';
 import { startDeflateThreads, ThreadsGone, type DeflateThreads } from './deflate-threads.js';
 import type { DeflateReply } from './deflate-wire.js';
 import { diskFailure } from './failures.js';
@@ -91,10 +90,6 @@ function finished(pack: LargePack): string {
   } catch (error) {
     throw diskFailure('write', error);
   }
-}
-
-function isStale(error: unknown): boolean {
-  return error instanceof SmithyError && error.code === 'STALE_READ';
 }
 
 interface Filled {

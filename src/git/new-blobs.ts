@@ -1,4 +1,3 @@
-import type { SmithyError } from '../core/errors.js';
 import type { Hash } from '../core/model.js';
 import type { Queue } from '../core/queue.js';
 import type { CheckpointStore, NewBlob } from '../core/store.js';
@@ -21,8 +20,8 @@ export interface NewBlobsDeps {
   readonly acknowledged: Acknowledged;
   /** Flushes new packs and counts them in. */
   readonly admit: (paths: readonly string[]) => Promise<void>;
-  /** What a failed flush means. */
-  readonly doubt: (error: unknown, fresh: readonly string[]) => Promise<SmithyError>;
+  /** Flushes a pack unless that was done before; false when it has gone. */
+  readonly assure: (pack: string) => Promise<boolean>;
   /** Throws after a flush that failed. */
   readonly requireSound: () => void;
   readonly requireSpace: (incoming: number) => void;
@@ -43,7 +42,7 @@ export interface NewBlobs {
 const STALE_PACKS = 256;
 
 export function createNewBlobs(deps: NewBlobsDeps): NewBlobs {
-  const { packs, reader, importer, acknowledged, admit, doubt, requireSound, requireSpace } = deps;
+  const { packs, reader, importer, acknowledged, admit, assure, requireSound, requireSpace } = deps;
   const holds = createHolds();
   const blobPacks = createBlobPacks(deps);
   /** Packs that the reader may know and that have gone. */
@@ -62,15 +61,8 @@ export function createNewBlobs(deps: NewBlobsDeps): NewBlobs {
     });
   }
 
-  async function assure(name: string): Promise<boolean> {
-    return packs.assure(name).catch(async (error: unknown) => {
-      throw await doubt(error, []);
-    });
-  }
-
   async function rollUp(): Promise<void> {
     const count = await blobPacks.roll();
-    importer.age(count);
     stale += count;
     if (stale <= STALE_PACKS) return;
     reader.restart();

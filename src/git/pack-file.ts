@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 import { crc32, deflate, deflateSync } from 'node:zlib';
 import type { Hash } from '../core/model.js';
 
-/** Packs of whole blobs, as bytes: https://git-scm.com/docs/gitformat-pack. No files here. */
+/** Packs of whole objects, as bytes: https://git-scm.com/docs/gitformat-pack. No files here. */
 
-/** One blob as it stands in a pack. */
+/** One object as it stands in a pack. */
 export interface PackEntry {
   readonly hash: Hash;
   readonly bytes: Uint8Array;
@@ -19,7 +19,9 @@ export interface PackFile {
   readonly index: Buffer;
 }
 
-const BLOB = 3;
+const KINDS = { commit: 1, tree: 2, blob: 3 } as const;
+export type ObjectKind = keyof typeof KINDS;
+
 export const HEADER_BYTES = 12;
 const ID_BYTES = 20;
 const INDEX_MAGIC = 0xff744f63;
@@ -32,22 +34,27 @@ const deflateElsewhere = promisify(deflate);
 export async function toEntry(hash: Hash, content: Uint8Array): Promise<PackEntry> {
   const deflated =
     content.byteLength <= DEFLATED_HERE ? deflateSync(content) : await deflateElsewhere(content);
-  return entryOf(hash, content.byteLength, deflated);
+  return entryOf(hash, entryHead('blob', content.byteLength), deflated);
 }
 
 /** Packed less tightly, as `git add` does it: a third less time for an eighth more bytes. */
-export function toHurriedEntry(hash: Hash, content: Uint8Array): PackEntry {
-  return entryOf(hash, content.byteLength, deflateSync(content, { level: 1 }));
+export function toHurriedEntry(
+  hash: Hash,
+  content: Uint8Array,
+  kind: ObjectKind = 'blob',
+): PackEntry {
+  const head = entryHead(kind, content.byteLength);
+  return entryOf(hash, head, deflateSync(content, { level: 1 }));
 }
 
-function entryOf(hash: Hash, size: number, deflated: Uint8Array): PackEntry {
-  const bytes = Buffer.concat([entryHead(size), deflated]);
+function entryOf(hash: Hash, head: Buffer, deflated: Uint8Array): PackEntry {
+  const bytes = Buffer.concat([head, deflated]);
   return { hash, bytes, crc: crc32(bytes) };
 }
 
 /** Type and size: four bits of it, then seven at a time. */
-function entryHead(size: number): Buffer {
-  const head = [(BLOB << 4) | (size & 15)];
+function entryHead(kind: ObjectKind, size: number): Buffer {
+  const head = [(KINDS[kind] << 4) | (size & 15)];
   for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
     head.push((head.pop() ?? 0) | 128, rest & 127);
   }

@@ -1,20 +1,19 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import type { Hash } from '../core/model.js';
 
 /** What is kept of a pack and its index. */
 export interface PackSummary {
   /** Of both files. */
   readonly bytes: number;
   readonly objects: number;
-  /** Whether the index lists this name. */
-  has(hash: Hash): boolean;
+  /** Whether the index lists this name, given as its 20 bytes. */
+  has(id: Buffer): boolean;
 }
 
 const FANOUT_AT = 8;
 const NAMES_AT = FANOUT_AT + 256 * 4;
 const ID_BYTES = 20;
-/** The names of packs up to this many are kept once somebody asked: 80 KB each at the most. */
-const KEPT_NAMES = 4096;
+/** The names of packs up to this many are kept once somebody asked: 4 MB each, and large packs are few. */
+const KEPT_NAMES = 200_000;
 
 /**
  * Throws for a pack that is not whole. Small packs are ruled out by how many names they have for
@@ -41,8 +40,7 @@ export function summarise(pack: string, index: string): PackSummary {
   return {
     bytes: size + indexSize,
     objects,
-    has(hash) {
-      const id = Buffer.from(hash, 'hex');
+    has(id) {
       const [byte] = id;
       if (byte === undefined || id.length !== ID_BYTES) return false;
       const [from, to] = [upTo(byte - 1), upTo(byte)];

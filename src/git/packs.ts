@@ -29,10 +29,10 @@ export interface Packs {
   /** When all that was dropped is gone from the folder. */
   dropped(): Promise<void>;
   /**
-   * Removes what a dead child left: unfinished files and the `.keep` that fast-import holds over
-   * its packs. Only while no fast-import lives; unfinished files only when nothing else writes.
+   * Removes what dead writers left: unfinished files and the `.keep` over their packs. Only for the
+   * holder of the writer's turn, and not during a repack.
    */
-  sweep(isQuiet: boolean): Promise<string[]>;
+  sweep(): Promise<string[]>;
 }
 
 interface Pack {
@@ -98,9 +98,9 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
     sum();
   }
 
-  function has({ summary }: Pack, hash: Hash): boolean {
+  function has({ summary }: Pack, id: Buffer): boolean {
     try {
-      return summary.has(hash);
+      return summary.has(id);
     } catch (error) {
       // Repacked since the folder was counted.
       gone(error);
@@ -139,7 +139,8 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
       await recount();
     },
     find(hash) {
-      for (const [name, pack] of known) if (has(pack, hash)) return name;
+      const id = Buffer.from(hash, 'hex');
+      for (const [name, pack] of known) if (has(pack, id)) return name;
       return undefined;
     },
     async assure(name) {
@@ -159,11 +160,11 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
       dropping = dropping.then(() => discard(names));
     },
     dropped: () => dropping,
-    async sweep(isQuiet) {
+    async sweep() {
       const removed: string[] = [];
       const names = await readdir(layout.packs);
       const indexes = new Set(names.filter((name) => name.endsWith('.idx')));
-      for (const name of names.filter((one) => isQuiet && UNFINISHED.test(one))) {
+      for (const name of names.filter((one) => UNFINISHED.test(one))) {
         removed.push(join(layout.packs, name));
       }
       for (const name of names.filter((one) => one.endsWith('.keep'))) {

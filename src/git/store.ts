@@ -10,11 +10,13 @@ import type {
   StoreReport,
 } from '../core/store.js';
 import { createAcknowledged } from './acknowledged.js';
+import { isStale } from './blobs.js';
 import { createChecks } from './check.js';
 import { diskFailure, noBlob } from './failures.js';
 import { flush } from './files.js';
 import { createHistory } from './history.js';
-import { createImporter, isBlob, type Written } from './importer.js';
+import { createCommitter, isBlob, type Written } from './committer.js';
+import { createImporter } from './importer.js';
 import { ChildGone } from './import-child.js';
 import {
   ensureDialog,
@@ -56,7 +58,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
   const { git: program, environment } = options;
   const git = createGit({ program, environment, gitDir: layout.engine, objects: layout.objects });
   const acknowledged = createAcknowledged();
-  const importer = createImporter(git, layout, acknowledged);
+  const importer = createImporter(git, layout);
   const reader = createReader(git);
   const packs = createPacks(layout, options.flush);
   const history = createHistory({ git, layout, reader });
@@ -68,7 +70,12 @@ export function createStore(options: StoreOptions): CheckpointStore {
   const writing = createQueue();
   const newBlobs = createNewBlobs({
     ...{ writing, layout, packs, reader, importer, acknowledged },
-    ...{ admit, doubt, requireSound, requireSpace, retried },
+    ...{ admit, assure, requireSound, requireSpace, retried },
+    isRepacking: () => upkeep.isRunning(),
+  });
+  const committer = createCommitter({
+    ...{ layout, reader, importer, isStored },
+    treeOf: async (commit) => (await history.readCommit(commit)).tree,
     isRepacking: () => upkeep.isRunning(),
   });
   const writeMany = createManyBlobs({
@@ -86,7 +93,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
 
   const upkeep = createUpkeep({
     ...{ git, layout, packs, writing, space, reader, has },
-    finish: () => importer.finish(),
     forget: { packs: () => newBlobs.forgetPacks(), objects: () => acknowledged.clear() },
     pins: (gone) => {
       const named = options.pins?.(gone);
@@ -103,7 +109,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     const foreign: string[] = [];
     if (await ensureEngine(layout)) mended.push('store');
     const torn = await setAsideTorn(layout);
-    const removed = [...torn, ...(await packs.sweep(true)), ...(await sweepRemoved(layout))];
+    const removed = [...torn, ...(await packs.sweep()), ...(await sweepRemoved(layout))];
     for (const dialog of await listRepositories(layout)) {
       const kind = await kindOf(layout, dialog);
       if (kind === 'foreign') foreign.push(dialog);
@@ -121,8 +127,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     isClosed = true;
     await checks.stop();
     await upkeep.stop();
-    await writing.run(async () => packs.admit(await importer.finish()));
-    await packs.dropped();
+    await writing.run(() => packs.dropped());
     reader.restart();
   }
 
@@ -143,7 +148,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
   async function doubt(error: unknown, fresh: readonly string[]): Promise<SmithyError> {
     const failure = diskFailure('flush', error);
     acknowledged.clear();
-    await importer.finish().catch(() => undefined);
     const isClean = await packs.remove(fresh.map((path) => basename(path))).then(
       () => fresh.length > 0,
       () => false,
@@ -160,16 +164,14 @@ export function createStore(options: StoreOptions): CheckpointStore {
   }
 
   async function write(request: CommitRequest, given: readonly FileChange[]): Promise<CommitId> {
-    const { dialog, branch, expected, parents, base } = request;
+    const { dialog, branch, expected } = request;
     requireSpace(bytesOf(given));
     await requirePresent(given);
     const packed = await writeMany(given.filter(isBlob), request.onProgress);
     const changes = withoutContents(given, (hash) => packed.has(hash));
-    const isParent = base === (parents[0] ?? null) || base === null;
-    const tree = isParent ? undefined : (await history.readCommit(base)).tree;
     const [held, written] = await Promise.allSettled([
       holdBranch(layout, dialog, { branch, expected, left: leftLocks }),
-      retried(() => importer.commit(request, changes, tree)),
+      retried(() => committer.commit(request, changes)),
     ]);
     try {
       if (held.status === 'fulfilled' && written.status === 'fulfilled') {
@@ -201,8 +203,8 @@ export function createStore(options: StoreOptions): CheckpointStore {
     try {
       return await work();
     } catch (error) {
-      // Half a pack on a full disk is space that the next one needs.
-      if (!importer.isAlive()) await packs.sweep(!upkeep.isRunning());
+      // Half a pack on a full disk is space that the next one needs; a repack leaves its own.
+      if (!isStale(error) && !upkeep.isRunning()) await packs.sweep();
       if (!(error instanceof ChildGone)) throw error;
       return work().catch((again: unknown) => {
         throw diskFailure('write', again);
@@ -210,7 +212,20 @@ export function createStore(options: StoreOptions): CheckpointStore {
     }
   }
 
-  /** Files named without their content must be here already; git would end its child over it. */
+  /** Here, and flushed: nobody has to write it again. */
+  async function isStored(hash: Hash): Promise<boolean> {
+    if (acknowledged.has(hash)) return true;
+    const pack = packs.find(hash);
+    return pack !== undefined && assure(pack);
+  }
+
+  async function assure(pack: string): Promise<boolean> {
+    return packs.assure(pack).catch(async (error: unknown) => {
+      throw await doubt(error, []);
+    });
+  }
+
+  /** Files named without their content must be here already: a tree that names them would be broken. */
   async function requirePresent(changes: readonly FileChange[]): Promise<void> {
     const bare = changes.filter((one) => !('deleted' in one) && !('content' in one));
     const named = bare.flatMap((one) => ('hash' in one ? [one] : []));

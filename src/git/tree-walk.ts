@@ -1,12 +1,12 @@
-import { SmithyError } from '../core/errors.js';
 import type { Hash, Path } from '../core/model.js';
 import type { FileEntry, TreeChange } from '../core/store.js';
 import type { FileMode } from '../core/watching.js';
+import { noTree } from './failures.js';
 import type { Reader } from './reader.js';
+import { FOLDER, idBefore, placesOf } from './tree-bytes.js';
 
 /** Trees read at a time; one has a few kilobytes. */
 const AT_ONCE = 64;
-const FOLDER = '40000';
 
 interface Named {
   readonly mode: string;
@@ -99,24 +99,14 @@ async function entriesOf(reader: Reader, id: string | undefined): Promise<Map<st
   if (id === undefined) return new Map();
   const object = await reader.read(id);
   if (object?.type === 'tree') return parse(object.bytes);
-  throw new SmithyError('STORE_CORRUPT', `The tree ${id} is not in the store.`, {
-    hint: 'Run `smithyd doctor`.',
-    data: { hash: id },
-  });
+  throw noTree(id);
 }
 
-/** `<mode> <name>\0<20 bytes of id>`, again and again. */
 function parse(bytes: Buffer): Map<string, Named> {
   const entries = new Map<string, Named>();
-  for (let at = 0; at < bytes.length;) {
-    const space = bytes.indexOf(0x20, at);
-    const end = bytes.indexOf(0, space);
-    const id = bytes.toString('hex', end + 1, end + 21);
-    entries.set(bytes.toString('utf8', space + 1, end), {
-      mode: bytes.toString('latin1', at, space),
-      id,
-    });
-    at = end + 21;
+  for (const { name, mode, end } of placesOf(bytes)) {
+    const text = Buffer.from(name, 'latin1').toString();
+    entries.set(text, { mode, id: idBefore(bytes, end) });
   }
   return entries;
 }

@@ -7,8 +7,6 @@ import type { Reader } from './reader.js';
 export interface UpkeepDeps extends Omit<PruneDeps, 'pinned' | 'quiesce'> {
   readonly space: { readonly requireFree: (bytes: number) => void };
   readonly reader: Pick<Reader, 'restart'>;
-  /** Ends the writers' child; the packs it leaves. */
-  readonly finish: () => Promise<readonly string[]>;
   /** What was remembered of packs and their objects. */
   readonly forget: { readonly packs: () => void; readonly objects: () => void };
   /** As in the store's options; with what its writers hold. */
@@ -39,7 +37,6 @@ export function createUpkeep(deps: UpkeepDeps) {
 
   async function quiesce(): Promise<void> {
     await packs.dropped();
-    await packs.admit(await deps.finish());
     deps.forget.objects();
     deps.forget.packs();
   }
@@ -69,7 +66,7 @@ export function createUpkeep(deps: UpkeepDeps) {
       const options = { signal: either, onProgress };
       return work({ ...deps, pinned, quiesce }, options).catch(async (error: unknown) => {
         // Half a pack may be as large as the store.
-        const sweep = (): Promise<unknown> => quiesce().then(() => packs.sweep(true));
+        const sweep = (): Promise<unknown> => quiesce().then(() => packs.sweep());
         await writing.run(sweep).catch(() => undefined);
         throw stop.aborted ? closed() : error;
       });
@@ -82,8 +79,7 @@ export function createUpkeep(deps: UpkeepDeps) {
     await writing.run(async () => {
       space.requireFree(packs.sizes().bytes);
       await packs.dropped();
-      await packs.admit(await deps.finish());
-      await packs.sweep(true);
+      await packs.sweep();
       // Git takes them over; from here on new ones are held by a `.keep` of ours.
       deps.forget.packs();
     });

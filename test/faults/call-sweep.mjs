@@ -208,7 +208,7 @@ const threadsOf = (stage) =>
   readdirSync(`/proc/${stage.daemon.pid}/task`)
     .map(Number)
     .sort((a, b) => a - b);
-const gitOf = (stage) => [...stage.children('fast-import'), ...stage.children('cat-file')];
+const gitOf = (stage) => stage.children('cat-file');
 
 function injected(text) {
   return text.split('\n').find((line) => line.includes('INJECTED')) ?? '';

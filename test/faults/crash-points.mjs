@@ -1,7 +1,14 @@
 /** F1 to F21: the daemon is killed, or the power cut, between two steps of a call. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { newDisk } from '../support/power-cut.mjs';
 import { repackTrap } from '../support/kill-points.mjs';
@@ -28,20 +35,21 @@ async function killCheckpoint(stage, at) {
   return { added: after - before, isThere, warnings: await stage.warnings() };
 }
 
-/** Holds git up at a step of its own, then kills both, so that git does not get further. */
-async function killWithGit(stage, fault) {
+/** Held up at each call of one kind, and killed when the pack that it is writing shows up. */
+async function killWhilePacking(stage, call) {
+  const packs = stage.path('store/objects/pack');
+  const unfinished = () => [...readdirSync(packs)].filter((name) => name.startsWith('tmp_'));
   await stage.begin();
-  const [git] = stage.children('fast-import');
-  assert(git !== undefined, 'there is no fast-import');
   stage.put({ 'a.txt': 'never answered\n' });
-  const tracing = await stage.inject(fault, { pid: git });
+  const tracing = await stage.inject(`${call}:delay_enter=300000`);
   const acting = stage.call('create_checkpoint', { message: 'cut off' }).catch((error) => error);
-  await stage.until('git is held up', tracing.isHit);
+  await stage.until('a pack is begun', () => unfinished().length > 0);
   await stage.daemon.kill();
-  process.kill(git, 'SIGKILL');
   await acting;
   await tracing.stop();
+  assert.notDeepEqual(unfinished(), [], 'it was finished before the kill');
   await stage.start({});
+  assert.deepEqual(unfinished(), []);
   const { checkpoints } = await stage.call('list_checkpoints', { dialog_id: stage.dialog });
   assert(!checkpoints.some(({ message }) => message === 'cut off'));
 }
@@ -159,17 +167,17 @@ export const crashPoints = [
   {
     id: 'F3',
     what: 'kill while objects are written',
-    how: 'git stopped at the write of its pack, then SIGKILL of both',
+    how: 'every write held up, SIGKILL as the pack is begun',
     needs: means.strace,
     fast: true,
-    run: (stage) => killWithGit(stage, 'write:signal=STOP:when=3'),
+    run: (stage) => killWhilePacking(stage, 'write'),
   },
   {
     id: 'F4',
     what: 'kill after objects and tree, before they have a name',
-    how: 'git stopped at the link of its pack, then SIGKILL of both',
+    how: 'every rename held up, SIGKILL as the pack is there under its first name',
     needs: means.strace,
-    run: (stage) => killWithGit(stage, 'link:signal=STOP:when=1'),
+    run: (stage) => killWhilePacking(stage, 'rename'),
   },
   {
     id: 'F5',

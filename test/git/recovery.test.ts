@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { flush } from '../../src/git/files.js';
 import { DIALOG, file, git, hashOf, onTop, openStore } from './helpers.js';
@@ -27,9 +28,8 @@ describe('a store whose children are killed', () => {
     const { store } = await openStore();
     let tip = await store.commit(onTop(null, [file('a', '0')]));
     for (let round = 1; round <= 5; round++) {
-      expect(killAll('fast-import')).toBeGreaterThan(0);
       const reading = store.readCommit(tip);
-      killAll('cat-file');
+      expect(killAll('cat-file')).toBeGreaterThan(0);
       expect((await reading).id).toBe(tip);
       tip = await store.commit(onTop(tip, [file('a', `${round}`), file(`f${round}`, 'x')]));
     }
@@ -40,12 +40,15 @@ describe('a store whose children are killed', () => {
     const { store } = await openStore();
     const first = await store.commit(onTop(null, [file('a', '0')]));
     let kills = 0;
+    const large = Buffer.alloc(3 * 1024 * 1024, 'content ');
+    function* chunks(): Generator<Buffer> {
+      yield large.subarray(0, 1024 * 1024);
+      if (kills === 0) kills += killAll('fast-import');
+      yield large.subarray(1024 * 1024);
+    }
     const trap = {
-      ...file('b', 'content'),
-      content: () => {
-        if (kills === 0) kills += killAll('fast-import');
-        return Buffer.from('content');
-      },
+      ...file('b', large),
+      content: () => ({ size: large.length, chunks: Readable.from(chunks()) }),
     };
     const second = await store.commit(onTop(first, [file('c', '1'), trap]));
     expect(kills).toBeGreaterThan(0);
@@ -57,7 +60,8 @@ describe('a store whose children are killed', () => {
     const tip = await store.commit(onTop(null, [file('a', '0')]));
     await store.readCommit(tip);
     await store.close();
-    expect(children('fast-import')).toEqual([]);
+    // It is told to go, and takes its moment; the test's own limit is the longest.
+    while (children('cat-file').length > 0) await new Promise(setImmediate);
     expect((await store.readCommit(tip)).id).toBe(tip);
   });
 });

@@ -1,0 +1,181 @@
+import { rmSync } from 'node:fs';
+import type { CommitId, Hash } from '../core/model.js';
+import type { CommitRequest, FileChange, NewBlob } from '../core/store.js';
+import { objectId, requireContent } from './blobs.js';
+import { createBreath } from './breath.js';
+import { diskFailure } from './failures.js';
+import type { Importer } from './importer.js';
+import type { Layout } from './layout.js';
+import { toText } from './message.js';
+import { createTrees } from './new-trees.js';
+import { toHurriedEntry, type ObjectKind, type PackEntry } from './pack-file.js';
+import type { Reader } from './reader.js';
+import { writeSmallPack } from './small-pack.js';
+
+export interface Written {
+  readonly id: CommitId;
+  /** What must be flushed before anything may refer to the commit. */
+  readonly packs: readonly string[];
+}
+
+export interface CommitterDeps {
+  readonly layout: Layout;
+  readonly reader: Pick<Reader, 'read'>;
+  readonly importer: Importer;
+  readonly treeOf: (commit: CommitId) => Promise<string>;
+  /** On the disk for certain. */
+  readonly isStored: (hash: Hash) => Promise<boolean>;
+  /** New packs must be held against it. */
+  readonly isRepacking: () => boolean;
+}
+
+export interface Committer {
+  /** Only for the holder of the writer's turn. */
+  commit(request: CommitRequest, changes: readonly FileChange[]): Promise<Written>;
+}
+
+const PERSON = 'smithyd <smithyd@localhost>';
+/** What is larger is held by nobody: git's own child takes it piece by piece. */
+const LARGEST = 1024 * 1024;
+/** More than this is not gathered in memory. */
+const PACK_BYTES = 8 * 1024 * 1024;
+/** Commits whose trees are remembered: the next one of each dialog at work starts from one of them. */
+const MOST_TIPS = 64;
+
+/**
+ * Writes contents, trees and the commit in process, as one small pack. A long-lived `git fast-import`
+ * did it before: 1.3 to 1.8 ms for one file where this takes 0.5, and it had to be ended and begun again
+ * as it grew old.
+ */
+export function createCommitter(deps: CommitterDeps): Committer {
+  const trees = createTrees(deps.reader);
+  const tips = new Map<CommitId, string>();
+
+  async function startOf(base: CommitId | null): Promise<string | undefined> {
+    return base === null ? undefined : (tips.get(base) ?? (await deps.treeOf(base)));
+  }
+
+  function remember(commit: CommitId, tree: string): void {
+    tips.set(commit, tree);
+    for (const oldest of tips.keys()) {
+      if (tips.size <= MOST_TIPS) return;
+      tips.delete(oldest);
+    }
+  }
+
+  return {
+    async commit(request, changes) {
+      const pack = createPacking(deps);
+      try {
+        const tree = await startOf(request.base);
+        const large = await addSmall(pack, changes.filter(isBlob), request.onProgress);
+        const root = await trees.edit(tree, changes, (id, bytes) =>
+          pack.add('tree', id as Hash, bytes),
+        );
+        const bytes = encodeCommit(request, root);
+        const id = objectId('commit', bytes);
+        await pack.add('commit', id as Hash, bytes);
+        const packs = [...(await deps.importer.blobs(large)), ...(await pack.finish())];
+        remember(id as CommitId, root);
+        return { id: id as CommitId, packs };
+      } catch (error) {
+        pack.discard();
+        throw error;
+      }
+    },
+  };
+}
+
+/** Answers those that are too large to be held. */
+async function addSmall(
+  pack: Packing,
+  blobs: readonly (NewBlob & { readonly path: string })[],
+  onProgress: CommitRequest['onProgress'],
+): Promise<NewBlob[]> {
+  const breathe = createBreath();
+  const large: NewBlob[] = [];
+  for (const [done, blob] of blobs.entries()) {
+    onProgress?.(done, blobs.length);
+    if (await pack.has(blob.hash)) continue;
+    const content = (blob.size ?? 0) > LARGEST ? undefined : await blob.content();
+    if (content === undefined || 'chunks' in content || content.byteLength > LARGEST) {
+      large.push(blob);
+      continue;
+    }
+    requireContent(content, blob.hash, blob.path);
+    await pack.add('blob', blob.hash, content);
+    await breathe();
+  }
+  return large;
+}
+
+interface Packing {
+  has(hash: Hash): Promise<boolean>;
+  /** Once; whether the store has it is not asked: trees and commits are new but for a few. */
+  add(kind: ObjectKind, hash: Hash, bytes: Uint8Array): Promise<void>;
+  /** The packs, not flushed. */
+  finish(): Promise<string[]>;
+  /** Nobody will refer to them. */
+  discard(): void;
+}
+
+function createPacking({ layout, isStored, isRepacking }: CommitterDeps): Packing {
+  const added = new Set<Hash>();
+  const packs: string[] = [];
+  let entries: PackEntry[] = [];
+  let bytes = 0;
+
+  async function write(): Promise<void> {
+    if (entries.length === 0) return;
+    const some = entries;
+    entries = [];
+    bytes = 0;
+    const { path } = await writeSmallPack(layout.packs, some, isRepacking()).catch(
+      (error: unknown) => {
+        throw diskFailure('write', error);
+      },
+    );
+    packs.push(path);
+  }
+
+  return {
+    has: async (hash) => added.has(hash) || isStored(hash),
+    async add(kind, hash, content) {
+      if (added.has(hash)) return;
+      added.add(hash);
+      const entry = toHurriedEntry(hash, content, kind);
+      entries.push(entry);
+      bytes += entry.bytes.byteLength;
+      if (bytes >= PACK_BYTES) await write();
+    },
+    async finish() {
+      await write();
+      return packs;
+    },
+    discard() {
+      for (const path of packs) {
+        for (const end of ['.idx', '.pack', '.keep']) {
+          rmSync(path.replace(/\.pack$/u, end), { force: true });
+        }
+      }
+    },
+  };
+}
+
+function encodeCommit(request: CommitRequest, tree: string): Buffer {
+  const { parents, dialog, message, trailers, emptyFolders, at } = request;
+  const when = `${PERSON} ${Math.floor(at / 1000)} +0000`;
+  const lines = [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${when}`,
+    `committer ${when}`,
+    '',
+    toText(message, { 'Dialog-Id': dialog, ...trailers }, emptyFolders),
+  ];
+  return Buffer.from(lines.join('\n'));
+}
+
+export function isBlob(change: FileChange): change is FileChange & NewBlob {
+  return 'content' in change;
+}

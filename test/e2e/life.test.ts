@@ -180,6 +180,8 @@ describe('stopping the daemon', () => {
   it('is no error for those who ask while it stops already', async () => {
     const project = newProject();
     const { pid, socket } = await project.startDaemon();
+    // The one who waited for the start has gone; a daemon that is held still could not let go of it.
+    await until('nobody is connected', () => connectionsTo(socket) === 0);
     // Held still until all four are connected: one of them is first, three come too late.
     signal(pid, 'SIGSTOP');
     const asking = Promise.all(Array.from({ length: 4 }, () => project.cli(['stop'])));

@@ -53,6 +53,11 @@ export class Contents {
     return content;
   }
 
+  /** What is in memory of it: read a moment ago, for whoever asks next. */
+  remembered(hash: Hash): Uint8Array | undefined {
+    return this.#remembered.get(hash);
+  }
+
   /** By its hash alone: from memory or the store. */
   async stored(hash: Hash): Promise<Uint8Array | undefined> {
     return this.#remembered.get(hash) ?? this.#fromStore(hash);

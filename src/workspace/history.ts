@@ -117,7 +117,7 @@ export function createHistory(given: WorkspaceDeps) {
     const diff = await accounts.diffOf(entry);
     return diff === null ? {} : { diff };
   });
-  const saving = new Saving({ ...deps, store });
+  const saving = new Saving({ ...deps, store, contents });
   const present = new Present(store, saving);
   const turns = createQueue();
   // The verbs are made with the queue that mends after them, so it comes to be in two steps.

@@ -7,6 +7,7 @@ import { KEPT, type CheckpointStore, type Content, type FileChange } from '../co
 import type { OuterRules } from '../core/tracking.js';
 import type { ReadContent, TreeWriter } from '../core/tree-writer.js';
 import type { SkippedEntry, Watcher } from '../core/watching.js';
+import type { Contents } from './contents.js';
 import { Pending, type PendingChange } from './pending.js';
 import { reportProgress, type ProgressDeps } from './progress.js';
 
@@ -14,6 +15,8 @@ export interface SavingDeps extends ProgressDeps {
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
   readonly files: Pick<TreeWriter, 'reading' | 'placeOf'>;
+  /** Contents that somebody has just read: they are not read again. */
+  readonly contents: Pick<Contents, 'remembered'>;
   /** Blobs that need not be read: they were copied from the user's own objects. */
   readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
 }
@@ -122,7 +125,7 @@ export class Saving {
   }
 
   async #attempt(place: Place, request: Attempt): Promise<Saved> {
-    const { watcher, store, files, clock } = this.#deps;
+    const { watcher, store, files, contents, clock } = this.#deps;
     const open = await this.#opened(place.dialog, place.tip);
     const known = (path: Path) => watcher.get(path);
     watcher.publish();
@@ -146,13 +149,14 @@ export class Saving {
     }
     const have = await this.#seeded(changes, place.tip === null);
     const placeOf = (path: Path) => files.placeOf(path);
+    const remembered = (hash: Hash) => contents.remembered(hash);
     const commit = await files.reading((read) =>
       store.commit({
         dialog: place.isAside === true ? KEPT : place.dialog,
         branch: place.branch,
         ...placed(place),
         base: place.tip,
-        changes: changes.map((change) => toFileChange(change, have, { read, placeOf })),
+        changes: changes.map((change) => toFileChange(change, have, { read, placeOf, remembered })),
         emptyFolders: folders,
         message: request.message,
         trailers: {
@@ -205,16 +209,23 @@ interface Attempt extends SaveRequest {
   readonly without: ReadonlyMap<string, number>;
 }
 
+interface Sources {
+  readonly read: ReadContent;
+  readonly placeOf: (path: Path) => string;
+  readonly remembered: (hash: Hash) => Uint8Array | undefined;
+}
+
 function toFileChange(
   { path, after }: PendingChange,
   have: ReadonlySet<Hash>,
-  { read, placeOf }: { readonly read: ReadContent; readonly placeOf: (path: Path) => string },
+  { read, placeOf, remembered }: Sources,
 ): FileChange {
   if (after === null) return { path, deleted: true };
   const { mode, hash, size } = after;
   if (have.has(hash)) return { path, mode, hash };
   const place = mode === '120000' ? {} : { place: placeOf(path) };
-  return { path, mode, hash, size, content: () => contentOf(path, read), ...place };
+  const content = () => remembered(hash) ?? contentOf(path, read);
+  return { path, mode, hash, size, content, ...place };
 }
 
 async function contentOf(path: Path, read: ReadContent): Promise<Content> {

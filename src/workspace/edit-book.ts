@@ -131,6 +131,10 @@ export class EditBook implements Derived {
     return record.end === undefined || this.#canBeSettled(record);
   }
 
+  hasOpenProject(): boolean {
+    return this.#openProjects.size > 0;
+  }
+
   /** From this line on what lines tell may still be taken back. */
   heldFrom(): number {
     return Math.min(Infinity, ...[...this.open(), ...this.incomplete()].map(({ since }) => since));

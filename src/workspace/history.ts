@@ -66,7 +66,7 @@ export function createHistory(given: WorkspaceDeps) {
   const explained = new ExplainedSince();
   const sights = new Sights();
   const append: Ledger['append'] = async (events) => {
-    const entries = await timeline.append(sights.withNewRules(events));
+    const entries = await timeline.append(sights.withNews(events));
     for (const entry of entries) for (const one of [explained, sights]) one.fold(entry);
     derived.wake();
     reportRecorded(given, entries);
@@ -200,7 +200,7 @@ export function createHistory(given: WorkspaceDeps) {
       return dialog === undefined ? [] : (await saving.pending(dialog)).map(({ path }) => path);
     },
   });
-  deps.holdBy(holdingOf({ folds, claims, editBook }));
+  deps.holdBy(holdingOf({ folds, claims, editBook, watcher }));
   const { folding, retention, retentionWatch } = createCollecting({
     ...{ ...carried, fileCheckpoints, milestones, patches, projection },
     editsOpen: () => edits.open,

@@ -5,6 +5,7 @@ import type { EditId, Hash } from '../core/model.js';
 import type { Claims, KnownAt } from './claims.js';
 import type { EditBook, EditNote } from './edit-book.js';
 import type { FoldBook } from './fold-book.js';
+import type { Watcher } from '../core/watching.js';
 import { replay } from './replay.js';
 
 /** What lines alone do not tell. */
@@ -20,12 +21,16 @@ export interface Holding {
 export function holdingOf(books: {
   readonly folds: Pick<FoldBook, 'list'>;
   readonly claims: Pick<Claims, 'expectations'>;
-  readonly editBook: Pick<EditBook, 'isUnsettled'>;
+  readonly editBook: Pick<EditBook, 'isUnsettled' | 'hasOpenProject'>;
+  readonly watcher: Pick<Watcher, 'entries'>;
 }): Holding {
-  const { folds, claims, editBook } = books;
+  const { folds, claims, editBook, watcher } = books;
+  // A project edit may change any file next, and goes back to what that holds now: its dialog may
+  // have been the only one to have it.
+  const onDisk = () => (editBook.hasOpenProject() ? [...watcher.entries()] : []);
   return {
     folded: () => folds.list(),
-    expected: () => claims.expectations(),
+    expected: () => [...claims.expectations(), ...onDisk().map(({ hash }) => hash)],
     isUnsettled: (edit) => editBook.isUnsettled(edit),
   };
 }

@@ -45,16 +45,18 @@ export class Sights implements Derived {
     return found !== undefined && (found.isNew || found.seq <= asOf);
   }
 
-  /** Rules are told when they are not those that were told last. */
-  withNewRules(events: readonly NewEvent[]): NewEvent[] {
-    let last = this.#last.rules;
+  /** What a checkpoint saw is told when it is not what was told last: it may be long. */
+  withNews(events: readonly NewEvent[]): NewEvent[] {
+    let { rules: lastRules, skipped: lastSkipped } = this.#last;
     return events.map((event) => {
-      const { rules, ...rest } = event;
       // Most lines tell of none, and those that do mostly of the same: only then they are compared.
-      if (rules === undefined) return event;
-      if (JSON.stringify(rules) === JSON.stringify(last)) return rest;
-      last = rules as OuterRules;
-      return event;
+      if (committedBy(factOf(event)) === undefined) return event;
+      const { rules, skipped, ...rest } = event;
+      const isOld = skipped === undefined || sameList(skipped as string[], lastSkipped);
+      const isSame = rules === undefined || JSON.stringify(rules) === JSON.stringify(lastRules);
+      if (!isOld) lastSkipped = skipped as string[];
+      if (!isSame) lastRules = rules as OuterRules;
+      return { ...rest, ...(isSame ? {} : { rules }), ...(isOld ? {} : { skipped }) };
     });
   }
 
@@ -115,10 +117,14 @@ function seenBy(
   // What another machine saw nobody has written down.
   if (snapshot?.reason === 'import') return undefined;
   if (snapshot !== undefined) return { commit: snapshot.commit, skipped: snapshot.skipped ?? [] };
-  const commit = committedBy(entry['fact'] as DialogFact | undefined);
+  const commit = committedBy(factOf(entry));
   if (commit === undefined) return undefined;
   const skipped = entry['skipped'];
   return { commit, ...(Array.isArray(skipped) ? { skipped: skipped as string[] } : {}) };
+}
+
+function factOf(line: { readonly [member: string]: unknown }): DialogFact | undefined {
+  return line['fact'] as DialogFact | undefined;
 }
 
 function committedBy(fact: DialogFact | undefined): CommitId | undefined {

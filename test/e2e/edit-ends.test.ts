@@ -177,6 +177,21 @@ describe('what is written while an edit ends', () => {
   });
 });
 
+describe('a project edit', () => {
+  it('can be taken back although its dialog, the only one with the content, was deleted', async () => {
+    const work = await Work.start(project());
+    await work.fresh({ f: 'of another dialog' });
+    work.put({ f: 'the only copy' });
+    const { dialog_id: dialog } = await work.call<{ dialog_id: string }>('create_dialog', {});
+    const edit = editing(work);
+    const command = await edit.startProject();
+    await work.call('delete_dialog', { dialog_id: dialog });
+    work.put({ f: 'by the command' });
+    expect(await edit.abort(command)).toMatchObject({ restored: ['f'], skipped: [] });
+    expect(work.read('f')).toBe('the only copy');
+  });
+});
+
 describe('an incomplete edit', () => {
   it('can be taken back although its dialog is deleted', async () => {
     const home = project();

@@ -5,6 +5,8 @@ import { writers, type Writers } from './statements.js';
 
 /** Another program may hold the file; the daemon answers nobody while it waits. */
 const BUSY_MS = 200;
+/** Of the write-ahead file, in pages of 4 KiB: SQLite's own thousand were 4 MB for each dialog. */
+const MOST_PAGES = 256;
 
 /**
  * One connection that holds one journal at a time.
@@ -22,6 +24,10 @@ export class Slot {
   #writers: Writers | undefined;
   #attached = false;
   readonly #readers = new Map<string, Database.Statement>();
+
+  constructor() {
+    this.#connection.exec(`PRAGMA wal_autocheckpoint = ${MOST_PAGES}`);
+  }
 
   attach(path: string): void {
     this.#attach.run(path);

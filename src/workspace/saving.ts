@@ -53,6 +53,11 @@ interface OpenDialog {
 const MOST_ATTEMPTS = 3;
 /** Beyond this many they are left out, and named: they are in the text of every commit. */
 const MOST_EMPTY_FOLDERS = 10_000;
+/**
+ * Dialogs at work at once. Each takes in every change, and may differ from the disk by every file;
+ * one that is used again after so many others is compared anew.
+ */
+const MOST_OPEN = 8;
 /** In one answer. */
 export const MOST_NAMED = 1_000;
 
@@ -78,7 +83,7 @@ export class Saving {
   /** The first commit of a new dialog: everything, on `main`. */
   async saveFirst(dialog: DialogId, request: Omit<SaveRequest, 'always'>): Promise<Saved> {
     this.#deps.watcher.publish();
-    this.#open.set(dialog, {
+    this.#keepOpen(dialog, {
       pending: Pending.compare(new Map(), this.#deps.watcher.entries()),
       emptyFolders: '',
     });
@@ -185,15 +190,25 @@ export class Saving {
 
   async #opened(dialog: DialogId, tip: CommitId | null): Promise<OpenDialog> {
     const present = this.#open.get(dialog);
-    if (present !== undefined || tip === null) return present ?? emptyDialog();
+    if (present !== undefined) return this.#keepOpen(dialog, present);
+    if (tip === null) return emptyDialog();
     const { store, watcher } = this.#deps;
     const [tree, commit] = await Promise.all([store.tree(tip), store.readCommit(tip)]);
     watcher.publish();
-    const opened = {
+    return this.#keepOpen(dialog, {
       pending: Pending.compare(tree, watcher.entries()),
       emptyFolders: [...commit.emptyFolders].sort().join('\0'),
-    };
+    });
+  }
+
+  /** As the one that was used last. */
+  #keepOpen(dialog: DialogId, opened: OpenDialog): OpenDialog {
+    this.#open.delete(dialog);
     this.#open.set(dialog, opened);
+    for (const oldest of this.#open.keys()) {
+      if (this.#open.size <= MOST_OPEN) break;
+      this.#open.delete(oldest);
+    }
     return opened;
   }
 }

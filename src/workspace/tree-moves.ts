@@ -1,6 +1,6 @@
 import type { Span } from '../core/edits.js';
 import type { CommitId, Hash, Path } from '../core/model.js';
-import { planRestore, type Difference, type Step } from '../core/restore-plan.js';
+import { foldersAbove, planRestore, type Difference, type Step } from '../core/restore-plan.js';
 import { createLookout } from '../core/sight.js';
 import type { CheckpointStore, Commit, OnProgress, TreeChange } from '../core/store.js';
 import type { Content, Outcome, TreeWriter } from '../core/tree-writer.js';
@@ -9,6 +9,8 @@ import { BASED_ON } from './goals.js';
 import type { Sights } from './sights.js';
 
 const SMALL_BYTES = 256 * 1024;
+/** They are asked of one reader: more only make its queue longer. */
+const FOLDERS_AT_ONCE = 64;
 
 export interface MoveDeps {
   readonly store: CheckpointStore;
@@ -170,7 +172,8 @@ async function sparedDeletions(
 ): Promise<Skipped[]> {
   const deletions = differences.filter((one) => one.to === null);
   if (deletions.length === 0) return [];
-  const texts = await ignoreFiles(store, to.id);
+  const paths = deletions.map(({ path }) => path);
+  const texts = await ignoreFilesAbove(store, to.id, paths);
   const sight = sights.at(to.trailers[BASED_ON] ?? to.id);
   const look = createLookout(sight, (folder) => texts.get(folder));
   return deletions.flatMap(({ path, from }): Skipped[] => {
@@ -180,14 +183,20 @@ async function sparedDeletions(
   });
 }
 
-/** By folder. A link counts as absent, as it does to git. */
-async function ignoreFiles(store: CheckpointStore, commit: CommitId): Promise<Map<string, string>> {
+/** Those that may speak of the paths, by folder. A link counts as absent, as it does to git. */
+async function ignoreFilesAbove(
+  store: CheckpointStore,
+  commit: CommitId,
+  paths: readonly Path[],
+): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
-  for (const [path, { hash, mode }] of await store.tree(commit)) {
-    if (path !== '.gitignore' && !path.endsWith('/.gitignore')) continue;
-    if (mode === '120000') continue;
-    const folder = path.slice(0, Math.max(0, path.length - '/.gitignore'.length));
-    texts.set(folder, (await store.readBlob(hash)).toString('utf8'));
-  }
+  const read = async (folder: string): Promise<void> => {
+    const path = folder === '' ? '.gitignore' : `${folder}/.gitignore`;
+    const file = await store.fileAt(commit, path as Path);
+    if (file === null || file.mode === '120000') return;
+    texts.set(folder, (await store.readBlob(file.hash)).toString('utf8'));
+  };
+  const left = [...new Set(['', ...paths.flatMap(foldersAbove)])];
+  while (left.length > 0) await Promise.all(left.splice(-FOLDERS_AT_ONCE).map(read));
   return texts;
 }

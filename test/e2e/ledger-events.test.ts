@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { editing, type Finalized } from '../support/edits.js';
@@ -40,6 +41,32 @@ describe('a line of the ledger', () => {
     work.put(files);
     return edit.finalize(started);
   }
+
+  it('says what a checkpoint could not take in when that is not what was said last', async () => {
+    const work = shared();
+    await work.fresh({ a: '0' });
+    execFileSync('mkfifo', [work.at('b')]);
+    const saves: string[] = [];
+    for (const a of ['1', '2']) {
+      work.put({ a });
+      saves.push((await work.save()).commit_id);
+    }
+    rmSync(work.at('b'));
+    work.put({ b: 'a file by now' });
+    saves.push((await work.save()).commit_id);
+    const said = saves.map((commit) => {
+      return lines(work).find(
+        ({ fact }) => (fact as { commit?: string } | undefined)?.commit === commit,
+      );
+    });
+    expect(said.map((one) => one?.['skipped'])).toEqual([['b'], undefined, []]);
+    // The second one says nothing of it and could not take it in either.
+    const { deleted, skipped } = await work.restore(saves[1] ?? '');
+    expect({ deleted, skipped }).toEqual({
+      deleted: [],
+      skipped: [{ path: 'b', reason: 'not_in_checkpoint' }],
+    });
+  });
 
   it('has every field of the format, with what the edit said of itself', async () => {
     const work = shared();

@@ -237,6 +237,26 @@ describe('dialogs', () => {
   });
 });
 
+describe('many dialogs', () => {
+  const shared = sharedWork();
+
+  it('know what differs from their last checkpoints, however many were used meanwhile', async () => {
+    const work = shared();
+    const first = await work.fresh({ a: 'a', b: 'b' });
+    work.put({ a: 'pending in the first', b: null });
+    for (let other = 0; other < 10; other++) await work.call('create_dialog');
+    work.put({ c: 'new' });
+    const { changed } = await work.call<{ changed: object }>('create_checkpoint', {
+      dialog_id: first.dialog_id,
+    });
+    expect(changed).toEqual({ added: 1, modified: 1, deleted: 1 });
+    const again = await work.call<{ changed: object }>('create_checkpoint', {
+      dialog_id: first.dialog_id,
+    });
+    expect(again.changed).toEqual({ added: 0, modified: 0, deleted: 0 });
+  });
+});
+
 describe('events', () => {
   const shared = sharedWork();
 

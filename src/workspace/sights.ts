@@ -123,7 +123,7 @@ function seenBy(
   return { commit, ...(Array.isArray(skipped) ? { skipped: skipped as string[] } : {}) };
 }
 
-function factOf(line: { readonly [member: string]: unknown }): DialogFact | undefined {
+function factOf(line: Readonly<Record<string, unknown>>): DialogFact | undefined {
   return line['fact'] as DialogFact | undefined;
 }
 

@@ -73,20 +73,25 @@ export class Diffs {
     const { root, watcher, queue, dialogs } = this.#deps;
     const chosen = isChosen(request.paths?.map((path) => toPath(path, root)));
     await settled(watcher);
-    return queue.run(async () => {
+    const changes = await queue.run(async () => {
       const dialog = await dialogs.wanted(request.dialog);
       const { places } = this.#deps;
       const from = await places.resolve(dialog, request.from);
       const to = await places.resolve(dialog, request.to ?? 'worktree');
-      const changes = await this.#changes(dialog, from, to);
-      return this.#texts(changes.filter(({ path }) => chosen(path)));
+      return this.#changes(dialog, from, to);
     });
+    return this.#texts(changes.filter(({ path }) => chosen(path)));
   }
 
-  /** What the active session changed, the disk included. */
-  async sinceApproval(dialog: DialogState) {
-    const differences = await this.#deps.present.differencesTo(dialog, dialog.approved);
-    const { files, ...omitted } = await this.#texts(differences.map(reversed));
+  /** What the active session changed, the disk included. In a turn. */
+  async sinceApproval(dialog: DialogState): Promise<TreeChange[]> {
+    const { present } = this.#deps;
+    return (await present.differencesTo(dialog, dialog.approved)).map(reversed);
+  }
+
+  /** The texts of that, in the words of a session. Outside of a turn: nobody has to wait for it. */
+  async inWords(changes: readonly TreeChange[]) {
+    const { files, ...omitted } = await this.#texts(changes);
     const changed = files.map(({ path, change, unified, ...rest }): ChangedFile => ({
       path,
       status: change === 'renamed' ? 'modified' : change,
@@ -111,6 +116,7 @@ export class Diffs {
     return (await present.differencesTo(dialog, to.commit)).map(forward);
   }
 
+  /** What is missing by the time it is read is listed without its text. */
   async #texts(changes: readonly TreeChange[]): Promise<Compared> {
     const files: FileDiff[] = [];
     let room = MOST_TEXT_BYTES;

@@ -42,19 +42,19 @@ export class Sessions {
   async present(given: string | undefined) {
     const { watcher, queue, dialogs, diffs } = this.#deps;
     await settled(watcher);
-    return queue.run(async () => {
-      const dialog = await dialogs.wanted(given);
-      const changed = await diffs.sinceApproval(dialog);
-      const { name } = activeSession(dialog);
-      const hasChanges = changed.changed_files.length > 0;
-      return {
-        active_session: hasChanges ? name : null,
-        session_ref: hasChanges ? `refs/heads/${name}` : null,
-        has_unapproved: hasChanges,
-        last_approved_at: dialog.lastApprovedAt,
-        ...changed,
-      };
+    const { dialog, changes } = await queue.run(async () => {
+      const wanted = await dialogs.wanted(given);
+      return { dialog: wanted, changes: await diffs.sinceApproval(wanted) };
     });
+    const { name } = activeSession(dialog);
+    const hasChanges = changes.length > 0;
+    return {
+      active_session: hasChanges ? name : null,
+      session_ref: hasChanges ? `refs/heads/${name}` : null,
+      has_unapproved: hasChanges,
+      last_approved_at: dialog.lastApprovedAt,
+      ...(await diffs.inWords(changes)),
+    };
   }
 
   async list(given: string | undefined, all: boolean) {

@@ -237,6 +237,29 @@ describe('dialogs', () => {
   });
 });
 
+describe('what a session changed', () => {
+  const shared = sharedWork();
+
+  it('is put into words while others go on', async () => {
+    const work = shared();
+    await work.fresh({ a: 'a' });
+    const many = Array.from(
+      { length: 3_000 },
+      (_, n) => [`many/${n}`, `${n}\n`.repeat(20)] as const,
+    );
+    work.put(Object.fromEntries(many));
+    await work.save();
+    const order: string[] = [];
+    const done = (name: string) => (): void => void order.push(name);
+    await Promise.all([
+      work.call('get_session').then(done('session')),
+      work.call('diff', { from: 'main' }).then(done('diff')),
+      work.call('create_checkpoint').then(done('checkpoint')),
+    ]);
+    expect(order[0]).toBe('checkpoint');
+  });
+});
+
 describe('many dialogs', () => {
   const shared = sharedWork();
 

@@ -31,16 +31,14 @@ import { createLeaving } from './left-edits.js';
 import { createLooking } from './looking.js';
 import { MarkBook } from './mark-book.js';
 import { createMending } from './mending.js';
-import { migrate } from './migration.js';
 import { Milestones } from './milestones.js';
+import { createOpening, StartReport } from './opening.js';
 import { Patches } from './patches.js';
 import { holdingOf } from './pins.js';
 import { Places } from './places.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
-import { recover } from './recovery.js';
 import { Remarks } from './remarks.js';
-import { reopenEdits } from './reopened.js';
 import { Restores } from './restores.js';
 import { Rewinds } from './rewinds.js';
 import { Saving } from './saving.js';
@@ -56,9 +54,6 @@ import { createTidying } from './tidying.js';
 import { Unknown } from './unknown.js';
 import { Unrecorded } from './unrecorded.js';
 import { Verification } from './verification.js';
-
-/** Sentences about a crash are for a glance; the log has them all. */
-const MOST_TOLD = 20;
 
 /** Everything about saving, editing and going back, put together. */
 export function createHistory(given: WorkspaceDeps) {
@@ -83,7 +78,7 @@ export function createHistory(given: WorkspaceDeps) {
   const ledger: Ledger = { ...given.ledger, append };
   const deps = { ...given, ledger, store: countingFreed(given.store, given.metrics) };
   const { watcher, identity, clock, log } = deps;
-  const recovered: string[] = [];
+  const report = new StartReport();
   const unrecorded = new Unrecorded(deps.store);
   const store = unrecorded.watched();
   const config = () => deps.settings.config();
@@ -167,8 +162,6 @@ export function createHistory(given: WorkspaceDeps) {
     requireFree: (paths) => edits.requireFree(paths),
     isEdited: () => edits.open > 0,
   });
-  let notMigrated: readonly string[] = [];
-  let unread: string | undefined = 'what was saved is still being read; ask again in a moment';
   const sessions = new Sessions({
     ...{ ...shared, dialogs, checkpoints, diffs, restores, sessionBegan },
   });
@@ -216,79 +209,36 @@ export function createHistory(given: WorkspaceDeps) {
     fresh: () =>
       freshBooks({ ledger, bookDeps, editBook: { ledger, clock, told }, named, watching }),
     progress: (percent) => {
-      unread = `what was saved is still being read: ${percent} %`;
+      report.unread = `what was saved is still being read: ${percent} %`;
       deps.events.publish({ type: 'progress', what: 'history', step: 'ledger', percent });
     },
-    tell,
+    tell: (sentence) => report.tell(sentence),
   });
   const examined = { ...shared, derived, patches, projection, bookmarks };
   const examination = new Examination({
     ...examined,
-    unread: () => unread,
-    warnings: () => notMigrated,
+    unread: () => report.unread,
+    warnings: () => report.notMigrated,
   });
   const verification = new Verification({ ...examined, examination });
   const mended = createMending({ unrecorded, saving, restores, log })(turns);
 
-  function tell(sentence: string): void {
-    if (recovered.length < MOST_TOLD) recovered.push(sentence);
-  }
-
-  /** The last checkpoint holds what could be explained then; without one it is what was seen first. */
-  async function explainedThen(): Promise<void> {
-    const last = book.lastSaved;
-    if (last === undefined) return;
-    claims.restart(await saving.pending(book.get(last.dialog)), explained.states);
-  }
-
-  let isRead = false;
-  /** May have to be done again: a full disk keeps it from its end. */
-  async function open(): Promise<void> {
-    if (!isRead) {
-      await derived.open();
-      isRead = true;
-    }
-    await watcher.settle();
-    notMigrated = await migrate({ ...deps, book });
-    // Before anything is given back.
-    await bookmarks.open();
-    await retention.open();
-    await deps.archives.sweep();
-    await recover({
-      ...{ book, sights, watcher, goals, restores, sessions, rewinds, log },
+  const opening = createOpening(
+    {
+      ...{ ...examined, restores, sessions, rewinds, goals, explained, turns, leaving },
+      ...{ folding, retention, blocks, snapshotWatch, retentionWatch },
       // What it moves is to stay, with or without a line.
       store: deps.store,
-      tell,
-    });
-    await explainedThen();
-    const left = reopenEdits(shared);
-    projection.writeIndex(book);
-    await projection.catchUp(book);
-    void projection.keepUp(book, turns);
-    await folding.open();
-    leaving.later(await leaving.now(left));
-    patches.follower.open();
-    blocks.follower.open();
-    snapshotWatch.open();
-    retentionWatch.open();
-  }
-
-  async function opening(): Promise<void> {
-    try {
-      await open();
-      unread = undefined;
-    } catch (error) {
-      unread = `what was saved cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-      throw error;
-    }
-  }
+    },
+    report,
+  );
 
   // Right after the turn that found out.
   deps.onJournalDue(() => void projection.keepUp(book, turns));
 
   return {
     /** What the start found cut off, and what became of it. */
-    recovered: recovered as readonly string[],
+    recovered: report.recovered as readonly string[],
     ...{ book, dialogs, checkpoints, diffs, edits, unknown, restores, sessions, blame, claims },
     ...{ milestones, fileCheckpoints, examination, verification, chronicle, showing },
     ...{ bookmarks, rewinds, remarks, snapshots, transfers, retention, looking },
@@ -296,7 +246,7 @@ export function createHistory(given: WorkspaceDeps) {
     eventsSinceSnapshot: () => timeline.sinceSnapshot(),
 
     /** What an older program left and could not be taken over, one sentence each. */
-    warnings: (): readonly string[] => [...notMigrated, ...looking.noise.warnings()],
+    warnings: (): readonly string[] => [...report.notMigrated, ...looking.noise.warnings()],
 
     /** Reads the ledger and mends what a crash left. Verbs may be called when it is done. */
     open: (): Promise<void> => queue.open(opening),

@@ -1,0 +1,104 @@
+import type { Archives } from '../core/archive.js';
+import type { Queue } from '../core/queue.js';
+import type { Watcher } from '../core/watching.js';
+import type { Blocks } from './blocks.js';
+import type { Bookmarks } from './bookmarks.js';
+import type { DerivedState } from './derived-state.js';
+import type { ExplainedSince } from './explained.js';
+import type { Folding } from './folding.js';
+import type { createLeaving } from './left-edits.js';
+import { migrate, type MigrationDeps } from './migration.js';
+import type { Patches } from './patches.js';
+import type { Projection } from './projection.js';
+import { recover, type RecoveryDeps } from './recovery.js';
+import { reopenEdits } from './reopened.js';
+import type { RetentionWatch } from './retention-watch.js';
+import type { Retention } from './retention.js';
+import type { Saving } from './saving.js';
+import type { SnapshotWatch } from './snapshot-watch.js';
+
+type Deps = Omit<RecoveryDeps, 'tell' | 'watcher'> &
+  MigrationDeps &
+  Omit<Parameters<typeof reopenEdits>[0], 'watcher'> & {
+    readonly watcher: Watcher;
+    readonly derived: DerivedState;
+    readonly archives: Pick<Archives, 'sweep'>;
+    readonly bookmarks: Pick<Bookmarks, 'open'>;
+    readonly explained: ExplainedSince;
+    readonly saving: Saving;
+    readonly projection: Projection;
+    readonly turns: Queue;
+    readonly leaving: ReturnType<typeof createLeaving>;
+    readonly folding: Folding;
+    readonly retention: Retention;
+    readonly patches: Patches;
+    readonly blocks: Blocks;
+    readonly snapshotWatch: SnapshotWatch;
+    readonly retentionWatch: RetentionWatch;
+  };
+
+/** Sentences about a crash are for a glance; the log has them all. */
+const MOST_TOLD = 20;
+
+/** What a start has to say: how far it is, what it found cut off and what it could not take over. */
+export class StartReport {
+  readonly recovered: string[] = [];
+  /** One sentence for each thing of an older program. */
+  notMigrated: readonly string[] = [];
+  /** Why what was saved cannot be asked for. */
+  unread: string | undefined = 'what was saved is still being read; ask again in a moment';
+
+  tell(sentence: string): void {
+    if (this.recovered.length < MOST_TOLD) this.recovered.push(sentence);
+  }
+}
+
+/** Reads the ledger, mends what a crash left and sets everything going: the first turn of all. */
+export function createOpening(deps: Deps, report: StartReport): () => Promise<void> {
+  const { watcher, book, claims, saving, projection } = deps;
+  let isRead = false;
+
+  /** The last checkpoint holds what could be explained then; without one it is what was seen first. */
+  async function explainedThen(): Promise<void> {
+    const last = book.lastSaved;
+    if (last === undefined) return;
+    claims.restart(await saving.pending(book.get(last.dialog)), deps.explained.states);
+  }
+
+  /** May have to be done again: a full disk keeps it from its end. */
+  async function open(): Promise<void> {
+    if (!isRead) {
+      await deps.derived.open();
+      isRead = true;
+    }
+    await watcher.settle();
+    report.notMigrated = await migrate(deps);
+    // Before anything is given back.
+    await deps.bookmarks.open();
+    await deps.retention.open();
+    await deps.archives.sweep();
+    await recover({ ...deps, tell: (sentence) => report.tell(sentence) });
+    await explainedThen();
+    const left = reopenEdits(deps);
+    projection.writeIndex(book);
+    await projection.catchUp(book);
+    void projection.keepUp(book, deps.turns);
+    await deps.folding.open();
+    deps.leaving.later(await deps.leaving.now(left));
+    deps.patches.follower.open();
+    deps.blocks.follower.open();
+    deps.snapshotWatch.open();
+    deps.retentionWatch.open();
+  }
+
+  return async () => {
+    try {
+      await open();
+      report.unread = undefined;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      report.unread = `what was saved cannot be read: ${why}`;
+      throw error;
+    }
+  };
+}

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { checkLedger, entriesOf, fsck, listAll, locks } from '../support/sweep-daemon.mjs';
+import { checkLedger, entriesOf, fsck, leftLocks, listAll } from '../support/sweep-daemon.mjs';
 
 /** Every file there may be in `.agentsmithy/` after a clean stop; ARCHITECTURE.md has the table. */
 const DOCUMENTED = [
@@ -100,7 +100,7 @@ async function nothingIsDamaged(stage) {
 }
 
 async function nothingIsLeft(stage) {
-  assert.deepEqual(locks(stage.root), [], 'locks were left');
+  assert.deepEqual(await leftLocks(stage.root), [], 'locks were left');
   if (strangeFiles(stage).some((file) => GIT_TEMPORARY.test(file))) {
     // Half a pack of a git that failed: nobody reads it, and the next start takes it away.
     await stage.start();

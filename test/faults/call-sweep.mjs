@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attach } from '../support/strace.mjs';
-import { checkLedger, listAll, locks } from '../support/sweep-daemon.mjs';
+import { checkLedger, leftLocks, listAll } from '../support/sweep-daemon.mjs';
 import { checkAftermath, stateOf } from './aftermath.mjs';
 import { Stage } from './stage.mjs';
 
@@ -187,8 +187,7 @@ export async function callSweep({
       assert.deepEqual(stateOf(stage, stage.dialog, commit), state, `${commit} is not whole`);
     }
     checkLedger(stage.root);
-    // A snapshot that is being made by itself holds its branch for a moment.
-    await stage.until('no lock is left', () => locks(stage.root).length === 0);
+    assert.deepEqual(await leftLocks(stage.root), [], 'locks were left');
   }
 
   async function wholeLook() {

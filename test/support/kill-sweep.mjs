@@ -21,7 +21,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomNumbers } from './random-numbers.mjs';
 import { killAt, pointsOf, repackTrap } from './kill-points.mjs';
-import { checkLedger, fsck, listAll, locks, startDaemon, treeOf } from './sweep-daemon.mjs';
+import { checkLedger, fsck, leftLocks, listAll, startDaemon, treeOf } from './sweep-daemon.mjs';
 import { canTrace } from './strace.mjs';
 
 const FILES = 60;
@@ -247,7 +247,7 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
   async function lookAround(method) {
     const listed = await listAll(daemon, dialog);
     for (const commit of acknowledged.keys()) assert(listed.has(commit), `${commit} is lost`);
-    assert.deepEqual(locks(root), [], `${method} left locks`);
+    assert.deepEqual(await leftLocks(root), [], `${method} left locks`);
     checkLedger(root);
     await fsck(root, dialog, env);
   }

@@ -4,11 +4,12 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { clearTimeout, setTimeout } from 'node:timers';
 
 const DEADLINE_MS = 60_000;
 const PATIENCE_MS = 300;
+const MOST_ATTEMPTS = 5;
 
 /** Whether this machine lets us look into a process that is not our child. */
 export function canTrace() {
@@ -28,7 +29,19 @@ function ptraceScope() {
  * Attaches to all threads of the process; to what they start as well when `follow` is set, to none
  * but the one of this very number when `only` is. Resolves when every call from now on is under it.
  */
-export async function attach(pid, args, { follow = false, only = false } = {}) {
+export async function attach(pid, args, how = {}) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await attachOnce(pid, args, how);
+    } catch (error) {
+      // A thread that had nothing more to do was listed and is gone; the others are still there.
+      const isGone = error.message.includes('No such process') && existsSync(`/proc/${pid}`);
+      if (!isGone || attempt === MOST_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function attachOnce(pid, args, { follow = false, only = false }) {
   const threads = only ? [String(pid)] : readdirSync(`/proc/${pid}/task`);
   const who = follow ? ['-f', '-p', String(pid)] : threads.flatMap((thread) => ['-p', thread]);
   const child = spawn('strace', [...who, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -13,6 +13,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const DEADLINE_MS = 60_000;
+/** Far longer than a snapshot takes. */
+const LOCK_MS = 10_000;
 const FSCK_ATTEMPTS = 20;
 
 /** `under`: words before the command, of a program that becomes the daemon (setpriv, faketime, ...). */
@@ -132,11 +134,17 @@ export function checkLedger(root) {
   return lines.length;
 }
 
-/** Lock files of git in our own repositories: nobody but us would ever remove them. */
-export function locks(root) {
-  const found = readdirSync(join(root, '.agentsmithy'), { recursive: true });
-  // Copied first: under jest the list comes from another realm, which strict equality sees.
-  return [...found].filter((path) => path.endsWith('.lock'));
+/**
+ * Lock files of git in our own repositories that stay: nobody but us would ever remove them. One that
+ * is held for a snapshot this very moment goes by itself.
+ */
+export async function leftLocks(root) {
+  for (const end = performance.now() + LOCK_MS; ; await pause(5)) {
+    const found = readdirSync(join(root, '.agentsmithy'), { recursive: true });
+    // Copied first: under jest the list comes from another realm, which strict equality sees.
+    const left = [...found].filter((path) => path.endsWith('.lock'));
+    if (left.length === 0 || performance.now() > end) return left;
+  }
 }
 
 /** JSON-RPC, one object per line. */

@@ -8,7 +8,7 @@ import type { Importer } from './importer.js';
 import type { Layout } from './layout.js';
 import { toText } from './message.js';
 import { createTrees } from './new-trees.js';
-import { toHurriedEntry, type ObjectKind, type PackEntry } from './pack-file.js';
+import { HURRIED, toEntry, type ObjectKind, type PackEntry } from './pack-file.js';
 import type { Reader } from './reader.js';
 import { writeSmallPack } from './small-pack.js';
 
@@ -143,7 +143,7 @@ function createPacking({ layout, isStored, isRepacking }: CommitterDeps): Packin
     async add(kind, hash, content) {
       if (added.has(hash)) return;
       added.add(hash);
-      const entry = toHurriedEntry(hash, content, kind);
+      const entry = await toEntry(hash, content, { kind, ...HURRIED });
       entries.push(entry);
       bytes += entry.bytes.byteLength;
       if (bytes >= PACK_BYTES) await write();

@@ -28,6 +28,7 @@ export interface Trees {
 }
 
 const NONE = Buffer.alloc(0);
+const NO_FOLDERS: ReadonlyMap<string, string> = new Map();
 /** Of the trees last read and written: those of 100,000 files in 10,000 folders are 5 MB. */
 const MOST_CACHED_BYTES = 8 * 1024 * 1024;
 
@@ -58,7 +59,7 @@ export function createTrees(reader: Pick<Reader, 'read'>): Trees {
       async function build(folder: Folder, from: string | undefined): Promise<string | undefined> {
         await breathe();
         const bytes = await read(from);
-        const present = foldersIn(bytes, folder.folders);
+        const present = folder.folders.size === 0 ? NO_FOLDERS : foldersIn(bytes, folder.folders);
         // Asked for together; answered by the time they are needed.
         const ahead = [...folder.folders.keys()].map((name) => read(present.get(name)));
         await Promise.all(ahead);

@@ -29,22 +29,30 @@ const FANOUT_AT = 8;
 const NAMES_AT = FANOUT_AT + 256 * 4;
 /** Below this the trip to another thread costs more than the work. */
 const DEFLATED_HERE = 16 * 1024;
-const deflateElsewhere = promisify(deflate);
-
-export async function toEntry(hash: Hash, content: Uint8Array): Promise<PackEntry> {
-  const deflated =
-    content.byteLength <= DEFLATED_HERE ? deflateSync(content) : await deflateElsewhere(content);
-  return entryOf(hash, entryHead('blob', content.byteLength), deflated);
-}
+const deflateElsewhere = promisify<Uint8Array, { level?: number }, Buffer>(deflate);
 
 /** Packed less tightly, as `git add` does it: a third less time for an eighth more bytes. */
-export function toHurriedEntry(
+export const HURRIED = { level: 1 } as const;
+
+interface Packing {
+  readonly kind?: ObjectKind;
+  readonly level?: number;
+}
+
+/** Here, or in a thread of the pool: the tree of a folder with 100,000 files takes 50 ms. */
+export async function toEntry(
   hash: Hash,
   content: Uint8Array,
-  kind: ObjectKind = 'blob',
-): PackEntry {
-  const head = entryHead(kind, content.byteLength);
-  return entryOf(hash, head, deflateSync(content, { level: 1 }));
+  { kind = 'blob', ...how }: Packing = {},
+): Promise<PackEntry> {
+  const isShort = content.byteLength <= DEFLATED_HERE;
+  const deflated = isShort ? deflateSync(content, how) : await deflateElsewhere(content, how);
+  return entryOf(hash, entryHead(kind, content.byteLength), deflated);
+}
+
+/** Of a blob, here. */
+export function toHurriedEntry(hash: Hash, content: Uint8Array): PackEntry {
+  return entryOf(hash, entryHead('blob', content.byteLength), deflateSync(content, HURRIED));
 }
 
 function entryOf(hash: Hash, head: Buffer, deflated: Uint8Array): PackEntry {

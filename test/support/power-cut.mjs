@@ -178,7 +178,7 @@ export async function powerCuts({ rounds, seed, cli, env, random, tell = () => u
     } else if (method === 'reset') {
       const { reset_to: id, pre_reset_checkpoint: saved } = await daemon.call(method);
       acknowledged.set(saved, before);
-      become(acknowledged.get(id));
+      become(stateOf(id));
     } else {
       const answer = await daemon.call(method).catch((error) => {
         if (error.code !== 'CHECKPOINT_NOT_FOUND') throw error;
@@ -187,9 +187,14 @@ export async function powerCuts({ rounds, seed, cli, env, random, tell = () => u
     }
   }
 
+  /** What was cut off before its answer may have been finished by the next start. */
+  function stateOf(commit) {
+    return acknowledged.get(commit) ?? treeOf(root, dialog, commit);
+  }
+
   async function moved(before, answer) {
     if (answer.safety_checkpoint !== null) acknowledged.set(answer.safety_checkpoint, before);
-    const after = acknowledged.get(answer.restored_to) ?? treeOf(root, dialog, answer.restored_to);
+    const after = stateOf(answer.restored_to);
     become(after);
     acknowledged.set(answer.new_checkpoint, after);
   }

@@ -49,11 +49,12 @@ export class Sights implements Derived {
   withNews(events: readonly NewEvent[]): NewEvent[] {
     let { rules: lastRules, skipped: lastSkipped } = this.#last;
     return events.map((event) => {
+      const isSeen = committedBy(factOf(event)) !== undefined || event['snapshot'] !== undefined;
       // Most lines tell of none, and those that do mostly of the same: only then they are compared.
-      if (committedBy(factOf(event)) === undefined) return event;
+      if (!isSeen) return event;
       const { rules, skipped, ...rest } = event;
       const isOld = skipped === undefined || sameList(skipped as string[], lastSkipped);
-      const isSame = rules === undefined || JSON.stringify(rules) === JSON.stringify(lastRules);
+      const isSame = rules === undefined || sameRules(rules as OuterRules, lastRules);
       if (!isOld) lastSkipped = skipped as string[];
       if (!isSame) lastRules = rules as OuterRules;
       return { ...rest, ...(isSame ? {} : { rules }), ...(isOld ? {} : { skipped }) };
@@ -74,7 +75,7 @@ export class Sights implements Derived {
     if (seen === undefined) return;
     const { skipped = this.#last.skipped } = seen;
     const rules = (entry['rules'] as OuterRules | undefined) ?? this.#last.rules;
-    const isSame = rules === this.#last.rules && sameList(skipped, this.#last.skipped);
+    const isSame = sameRules(rules, this.#last.rules) && sameList(skipped, this.#last.skipped);
     if (!isSame) this.#last = { rules, skipped };
     // The newest has to be the last one: what is put aside says no more of it.
     this.#of.delete(seen.commit);
@@ -130,6 +131,10 @@ function factOf(line: Readonly<Record<string, unknown>>): DialogFact | undefined
 function committedBy(fact: DialogFact | undefined): CommitId | undefined {
   if (fact?.what === 'created') return fact.earlier === undefined ? fact.initial : undefined;
   return fact?.what === 'saved' || fact?.what === 'approved' ? fact.commit : undefined;
+}
+
+function sameRules(some: OuterRules | undefined, others: OuterRules | undefined): boolean {
+  return some === others || JSON.stringify(some) === JSON.stringify(others);
 }
 
 function sameList(some: readonly string[], others: readonly string[]): boolean {

@@ -16,12 +16,12 @@ function live() {
   return {
     sights,
     lines,
-    append(event: NewEvent): void {
+    append: (event: NewEvent): void => {
       const [told] = sights.withNews([event]);
       lines.push(JSON.stringify(told));
       sights.fold(told as unknown as LedgerEntry);
     },
-    again(): Sights {
+    again: (): Sights => {
       const other = new Sights();
       for (const line of lines) other.fold(JSON.parse(line) as LedgerEntry);
       return other;

@@ -246,11 +246,9 @@ async function createSubject(folder, files) {
 async function openStore({ folder, count, state, dialog, tip: start }) {
   const copy = join(folder, `state-${count}`);
   rmSync(copy, { recursive: true, force: true });
-  for (const part of ['store', 'dialogs']) {
-    cpSync(join(state, part), join(copy, part), {
-      recursive: true,
-      filter: (path) => !path.endsWith('.sqlite') && !/sqlite-/u.test(path),
-    });
+  // Nothing that the daemon writes by itself while it is copied.
+  for (const part of ['store', `dialogs/${dialog}/checkpoints/.git`]) {
+    cpSync(join(state, part), join(copy, part), { recursive: true });
   }
   const store = createStore({ state: copy, git: GIT, environment: { PATH: process.env.PATH } });
   await store.open();

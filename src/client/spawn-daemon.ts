@@ -13,7 +13,7 @@ type Report = { readonly ready: true } | { readonly error: WireError };
  * The memory reducer would wake an idle daemon; set later, as a foreground daemon does, it comes too
  * late for the first time. A large young generation held 60 MB more at 100,000 files, for nothing.
  * A daemon is asked now and then, so most of its code is never hot: compiled at its first call it
- * answers the first twenty checkpoints in 6.9 ms where interpreting takes 8.4, for 30 ms at the start.
+ * answers the first twenty checkpoints in 6.9 ms where interpreting takes 8.4, for 20 ms at the start.
  */
 const V8_FLAGS = ['--no-memory-reducer', '--max-semi-space-size=8', '--always-sparkplug'];
 

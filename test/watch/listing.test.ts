@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -94,4 +102,35 @@ it('a folder with thousands of entries is known, and so is every change of it', 
   } finally {
     await here.end();
   }
+});
+
+describe('a file made while its folder is listed in parts', () => {
+  it('is known when the barrier is reached', async () => {
+    const here = project();
+    try {
+      writeFileSync(`${here.root}/.gitignore`, 'x-*\n');
+      mkdirSync(`${here.root}/large`);
+      writeFileSync(`${here.root}/large/x-0`, '');
+      // Further names are made in a moment; ignored, so that nobody reads them.
+      for (let at = 1; at < 50_000; at++)
+        linkSync(`${here.root}/large/x-0`, `${here.root}/large/x-${at}`);
+      const made = Array.from({ length: 50 }, (_, at) => `large/new-${at}.ts`);
+      const watched = await here.watch({
+        engine: (engine) => ({
+          ...engine,
+          watch(folder) {
+            const result = engine.watch(folder);
+            // The first part is listed in this turn of the loop, and there are several.
+            const make = () => made.forEach((name) => writeFileSync(`${here.root}/${name}`, '1'));
+            if (folder === 'large') setImmediate(make);
+            return result;
+          },
+        }),
+      });
+      await watched.settle();
+      expect([...watched.state().keys()].sort()).toEqual(['.gitignore', ...made].sort());
+    } finally {
+      await here.end();
+    }
+  });
 });

@@ -64,6 +64,8 @@ export class Folder {
   tracked = true;
   skip: SkipReason | undefined = undefined;
   rules: FolderRules | undefined = undefined;
+  /** Something was said about an entry when there were no rules to judge it by. */
+  missed = false;
   /** The parent's rules that `rules` were made from; another object means they are stale. */
   rulesFrom: FolderRules | undefined = undefined;
   /** Text of the folder's own ignore file, and that text's hash as remembered from disk. */

@@ -50,7 +50,12 @@ export class Inspector {
   }
 
   check(folder: Folder, name: string, glance: Glance): void {
-    if (folder.detached || folder.rules === undefined) return;
+    if (folder.detached) return;
+    if (folder.rules === undefined) {
+      // Its first listing is under way, and may be past the name.
+      folder.missed = true;
+      return;
+    }
     if (name === '.gitignore') this.#deps.special(folder, name, glance);
     if (isProtected(name)) {
       this.#deps.special(folder, name, glance);

@@ -60,8 +60,9 @@ export class FolderPass {
       this.#step(...next.value);
       if (due()) return false;
     }
-    this.#folder.stamp = this.#stamp;
+    this.#folder.stamp = this.#folder.missed ? undefined : this.#stamp;
     this.#folder.racy = this.#racy;
+    if (this.#folder.missed) this.#deps.enter(this.#folder, { ...this.#glance, deep: false });
     return true;
   }
 
@@ -76,6 +77,8 @@ export class FolderPass {
     const folder = this.#folder;
     if (folder.detached) return false;
     this.#deps.watches.ensure(folder);
+    // What was said so far is in what is looked at from here on.
+    folder.missed = false;
     const readAt = Date.now();
     const found = look(this.#deps.absolute(folder.path));
     if (found === 'unreadable' || found === 'unreachable') return this.#cannot(found);

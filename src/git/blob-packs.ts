@@ -4,9 +4,11 @@ import type { Layout } from './layout.js';
 import { decodePack, type PackEntry } from './pack-file.js';
 import type { Packs } from './packs.js';
 import { writeSmallPack } from './small-pack.js';
+import type { SpareFiles } from './spare-files.js';
 
 export interface BlobPacksDeps {
   readonly layout: Layout;
+  readonly spares: Pick<SpareFiles, 'take'>;
   readonly packs: Packs;
   /** Flushes a new pack and counts it in. */
   readonly admit: (paths: readonly string[]) => Promise<void>;
@@ -37,13 +39,15 @@ const KINDS = 3;
 /** Larger ones are not rolled up again, so that nobody waits for more than eight of this. */
 const LARGE_BYTES = 512 * 1024;
 
-export function createBlobPacks({ layout, packs, admit, isRepacking }: BlobPacksDeps): BlobPacks {
+export function createBlobPacks(deps: BlobPacksDeps): BlobPacks {
+  const { layout, spares, packs, admit, isRepacking } = deps;
   /** Names without their ending, by how often they were rolled up. */
   let kinds: string[][] = [];
   const pathOf = (name: string, end: string): string => join(layout.packs, `${name}${end}`);
 
   async function put(entries: readonly PackEntry[], kind: number): Promise<void> {
-    const { path, bytes } = await writeSmallPack(layout.packs, entries, isRepacking());
+    const place = { folder: layout.packs, spares, isHeld: isRepacking() };
+    const { path, bytes } = await writeSmallPack(entries, place);
     await admit([path]);
     const name = basename(path, '.pack');
     if (kind >= KINDS || bytes >= LARGE_BYTES) return;

@@ -11,6 +11,7 @@ import { createTrees } from './new-trees.js';
 import { HURRIED, toEntry, type ObjectKind, type PackEntry } from './pack-file.js';
 import type { Reader } from './reader.js';
 import { writeSmallPack } from './small-pack.js';
+import type { SpareFiles } from './spare-files.js';
 
 export interface Written {
   readonly id: CommitId;
@@ -20,6 +21,7 @@ export interface Written {
 
 export interface CommitterDeps {
   readonly layout: Layout;
+  readonly spares: Pick<SpareFiles, 'take'>;
   readonly reader: Pick<Reader, 'read'>;
   readonly importer: Importer;
   readonly treeOf: (commit: CommitId) => Promise<string>;
@@ -119,7 +121,7 @@ interface Packing {
   discard(): void;
 }
 
-function createPacking({ layout, isStored, isRepacking }: CommitterDeps): Packing {
+function createPacking({ layout, spares, isStored, isRepacking }: CommitterDeps): Packing {
   const added = new Set<Hash>();
   const packs: string[] = [];
   let entries: PackEntry[] = [];
@@ -130,11 +132,10 @@ function createPacking({ layout, isStored, isRepacking }: CommitterDeps): Packin
     const some = entries;
     entries = [];
     bytes = 0;
-    const { path } = await writeSmallPack(layout.packs, some, isRepacking()).catch(
-      (error: unknown) => {
-        throw diskFailure('write', error);
-      },
-    );
+    const place = { folder: layout.packs, spares, isHeld: isRepacking() };
+    const { path } = await writeSmallPack(some, place).catch((error: unknown) => {
+      throw diskFailure('write', error);
+    });
     packs.push(path);
   }
 

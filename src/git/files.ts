@@ -4,7 +4,8 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { systemCode } from '../core/system-errors.js';
 
-const fsyncFile = promisify(fsync);
+/** Flushes an open file. */
+export const flushFile = promisify(fsync);
 
 /**
  * Flushes an existing file or folder. A new name is durable only when its folder is. Only the
@@ -13,7 +14,7 @@ const fsyncFile = promisify(fsync);
 export async function flush(path: string): Promise<void> {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    await fsyncFile(file);
+    await flushFile(file);
   } finally {
     closeSync(file);
   }

@@ -8,6 +8,8 @@ export interface Layout {
   readonly store: string;
   readonly objects: string;
   readonly packs: string;
+  /** Empty files made in advance. */
+  readonly spare: string;
   /** The git folder our children run in; it has no refs and no work tree. */
   readonly engine: string;
   readonly dialogs: string;
@@ -27,6 +29,7 @@ export function layoutOf(state: string): Layout {
     store,
     objects: join(store, 'objects'),
     packs: join(store, 'objects', 'pack'),
+    spare: join(store, 'spare'),
     engine: join(store, 'engine'),
     dialogs,
     old: join(state, 'old-dialogs'),

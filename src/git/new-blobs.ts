@@ -10,10 +10,12 @@ import type { Layout } from './layout.js';
 import type { PackEntry } from './pack-file.js';
 import type { Packs } from './packs.js';
 import type { Reader } from './reader.js';
+import type { SpareFiles } from './spare-files.js';
 
 export interface NewBlobsDeps {
   readonly writing: Queue;
   readonly layout: Layout;
+  readonly spares: Pick<SpareFiles, 'take'>;
   readonly packs: Packs;
   readonly reader: Reader;
   readonly importer: Importer;

@@ -1,13 +1,14 @@
-import { renameSync, writeSync } from 'node:fs';
-import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { closeSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId } from '../core/model.js';
 import { KEPT, type BranchUpdate } from '../core/store.js';
 import { diskFailure } from './failures.js';
-import { codeOf, flush, readText } from './files.js';
+import { codeOf, flush, flushFile, readText } from './files.js';
 import type { Layout } from './layout.js';
 import { requireId } from './names.js';
+import type { SpareFiles } from './spare-files.js';
 
 const ID = /^[0-9a-f]{40}$/u;
 
@@ -85,19 +86,22 @@ export async function holdBranch(
     readonly branch: string;
     readonly expected: CommitId | null;
     readonly left: LeftLocks;
+    readonly spares: Pick<SpareFiles, 'take'>;
   },
 ): Promise<HeldBranch> {
-  const { branch, expected, left } = where;
+  const { branch, expected, left, spares } = where;
   const path = join(layout.heads(dialog), branch);
   const lock = `${path}.lock`;
   if (left.has(lock)) await removeLock(lock, left);
-  let file: FileHandle | undefined = await openLock(lock, dialog);
+  let file: number | undefined = await openLock(lock, { dialog, spares });
+  const close = (): void => {
+    if (file !== undefined) closeSync(file);
+    file = undefined;
+  };
   const release = async (): Promise<void> => {
     if (file === undefined) return;
-    const closing = file;
-    file = undefined;
+    close();
     // Its caller failed already, or will be told by the next one.
-    await closing.close().catch(() => undefined);
     await removeLock(lock, left).catch(() => undefined);
   };
   const actual = readBranch(layout, dialog, branch);
@@ -108,14 +112,13 @@ export async function holdBranch(
   return {
     async prepare(to) {
       if (file === undefined) throw new Error('the branch is not held');
-      writeSync(file.fd, `${to}\n`);
-      await file.sync();
+      writeSync(file, `${to}\n`);
+      await flushFile(file);
     },
     async move() {
       renameSync(lock, path);
-      const closing = file;
-      file = undefined;
-      await Promise.all([closing?.close(), flush(dirname(path))]);
+      close();
+      await flush(dirname(path));
     },
     release,
   };
@@ -129,9 +132,24 @@ async function removeLock(lock: string, left: LeftLocks): Promise<void> {
   left.delete(lock);
 }
 
-async function openLock(lock: string, dialog: string): Promise<FileHandle> {
+async function openLock(
+  lock: string,
+  { dialog, spares }: { readonly dialog: string; readonly spares: Pick<SpareFiles, 'take'> },
+): Promise<number> {
   try {
-    return await open(lock, 'wx', 0o600);
+    const { path, file } = await spares.take();
+    try {
+      // As exclusive as making it under this name.
+      linkSync(path, lock);
+      return file;
+    } catch (error) {
+      closeSync(file);
+      if (codeOf(error) === 'EEXIST') throw error;
+      // Not every file system has a second name for a file.
+      return openSync(lock, 'wx', 0o600);
+    } finally {
+      rmSync(path, { force: true });
+    }
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw noRepository(dialog);
     if (codeOf(error) !== 'EEXIST') throw diskFailure('lock', error);

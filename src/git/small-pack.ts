@@ -1,49 +1,53 @@
-import { closeSync, open, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { encodePack, type PackEntry } from './pack-file.js';
+import type { SpareFile, SpareFiles } from './spare-files.js';
 
 export interface SmallPack {
   readonly path: string;
   readonly bytes: number;
 }
 
+export interface SmallPackPlace {
+  readonly folder: string;
+  readonly spares: Pick<SpareFiles, 'take'>;
+  /** A repack that is under way leaves it alone. */
+  readonly isHeld: boolean;
+}
+
 /**
  * A pack from memory, not flushed yet. It is whole before its index makes it visible, to readers and
- * after a kill. A held one is left alone by a repack that is under way.
+ * after a kill.
  */
 export async function writeSmallPack(
-  folder: string,
   entries: readonly PackEntry[],
-  isHeld: boolean,
+  { folder, spares, isHeld }: SmallPackPlace,
 ): Promise<SmallPack> {
   const { name, pack, index } = encodePack(entries);
   const pathOf = (end: string): string => join(folder, `${name}${end}`);
-  const made = [join(folder, `tmp_pack_${name}`), join(folder, `tmp_idx_${name}`)] as const;
+  const taken = await Promise.allSettled([spares.take(), spares.take()]);
+  const files = taken.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   try {
-    const files = await Promise.allSettled([make(made[0], pack), make(made[1], index)]);
-    for (const file of files) if (file.status === 'rejected') throw file.reason;
+    for (const one of taken) if (one.status === 'rejected') throw one.reason;
+    const [forPack, forIndex] = files as [SpareFile, SpareFile];
+    fill(forPack, pack);
+    fill(forIndex, index);
     if (isHeld) writeFileSync(pathOf('.keep'), '');
-    renameSync(made[0], pathOf('.pack'));
-    renameSync(made[1], pathOf('.idx'));
+    renameSync(forPack.path, pathOf('.pack'));
+    renameSync(forIndex.path, pathOf('.idx'));
   } catch (error) {
-    for (const path of [...made, pathOf('.keep')]) rmSync(path, { force: true });
+    for (const path of [...files.map((one) => one.path), pathOf('.keep')]) {
+      rmSync(path, { force: true });
+    }
     throw error;
+  } finally {
+    for (const { file } of files) closeSync(file);
   }
   return { path: pathOf('.pack'), bytes: pack.length };
 }
 
-const openFile = promisify(open);
-
-/**
- * Only making it waits in the thread pool: that takes the disk up to a millisecond, in which the
- * daemon has others to answer. Filling it is a copy in memory.
- */
-async function make(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await openFile(path, 'w', 0o444);
-  try {
-    for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
-  } finally {
-    closeSync(file);
-  }
+/** A copy in memory: the disk has no part in it before the flush. */
+function fill({ file }: SpareFile, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
+  fchmodSync(file, 0o444);
 }

@@ -48,6 +48,7 @@ import {
 import { createGit } from './run.js';
 import { seed } from './seed.js';
 import { bytesOf, createSpace } from './space.js';
+import { createSpareFiles } from './spare-files.js';
 import type { StoreOptions } from './store-options.js';
 import { streamBlob } from './stream-blob.js';
 import { setAsideTorn } from './torn.js';
@@ -61,6 +62,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
   const importer = createImporter(git, layout);
   const reader = createReader(git);
   const packs = createPacks(layout, options.flush);
+  const spares = createSpareFiles(layout.spare);
   const history = createHistory({ git, layout, reader });
   const space = createSpace({
     folder: layout.store,
@@ -69,12 +71,12 @@ export function createStore(options: StoreOptions): CheckpointStore {
   });
   const writing = createQueue();
   const newBlobs = createNewBlobs({
-    ...{ writing, layout, packs, reader, importer, acknowledged },
+    ...{ writing, layout, spares, packs, reader, importer, acknowledged },
     ...{ admit, assure, requireSound, requireSpace, retried },
     isRepacking: () => upkeep.isRunning(),
   });
   const committer = createCommitter({
-    ...{ layout, reader, importer, isStored },
+    ...{ layout, spares, reader, importer, isStored },
     treeOf: async (commit) => (await history.readCommit(commit)).tree,
     isRepacking: () => upkeep.isRunning(),
   });
@@ -108,6 +110,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     const mended: string[] = [];
     const foreign: string[] = [];
     if (await ensureEngine(layout)) mended.push('store');
+    await spares.open();
     const torn = await setAsideTorn(layout);
     const removed = [...torn, ...(await packs.sweep()), ...(await sweepRemoved(layout))];
     for (const dialog of await listRepositories(layout)) {
@@ -128,6 +131,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     await checks.stop();
     await upkeep.stop();
     await writing.run(() => packs.dropped());
+    await spares.close();
     reader.restart();
   }
 
@@ -170,7 +174,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     const packed = await writeMany(given.filter(isBlob), request.onProgress);
     const changes = withoutContents(given, (hash) => packed.has(hash));
     const [held, written] = await Promise.allSettled([
-      holdBranch(layout, dialog, { branch, expected, left: leftLocks }),
+      holdBranch(layout, dialog, { branch, expected, spares, left: leftLocks }),
       retried(() => committer.commit(request, changes)),
     ]);
     try {

@@ -1,7 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { CommitId, Path } from '../../src/core/model.js';
+import { layoutOf } from '../../src/git/layout.js';
+import { holdBranch } from '../../src/git/refs.js';
+import { createSpareFiles } from '../../src/git/spare-files.js';
 import { AT, DIALOG, file, git, gone, hashOf, onTop, openStore, type Opened } from './helpers.js';
 
 /** An approved session, an active one and an abandoned one. */
@@ -272,4 +276,53 @@ describe('a path', () => {
     const id = await store.commit(onTop(null, [file('tab\tnew\nline"\\', 'x')]));
     expect([...(await store.tree(id)).keys()]).toEqual(['tab\tnew\nline"\\' as Path]);
   });
+});
+
+describe('the lock of a branch', () => {
+  const OTHER_DISK = '/dev/shm';
+  const isElsewhere = (): boolean =>
+    statSync(OTHER_DISK, { throwIfNoEntry: false })?.dev !== undefined &&
+    statSync(OTHER_DISK).dev !== statSync(tmpdir()).dev;
+
+  it('is taken by one only, and leaves nothing behind', async () => {
+    const { state, store } = await openStore();
+    const initial = await store.commit(onTop(null, [file('a', 'one\n')], { branch: 'main' }));
+    const spares = createSpareFiles(join(state, 'more-spares'));
+    await spares.open();
+    const where = { branch: 'main', expected: initial, left: new Set<string>(), spares };
+    const held = await holdBranch(layoutOf(state), DIALOG, where);
+    await expect(holdBranch(layoutOf(state), DIALOG, where)).rejects.toMatchObject({
+      code: 'BUSY',
+    });
+    await expect(store.commit(onTop(initial, [], { branch: 'main' }))).rejects.toMatchObject({
+      code: 'BUSY',
+    });
+    await held.release();
+    await spares.close();
+    expect(readdirSync(join(state, 'more-spares'))).toEqual([]);
+    await store.commit(onTop(initial, [], { branch: 'main' }));
+  });
+
+  (isElsewhere() ? it : it.skip)(
+    'needs no second name for a file (needs /dev/shm on another disk)',
+    async () => {
+      const { state, store } = await openStore();
+      const initial = await store.commit(onTop(null, [file('a', 'one\n')], { branch: 'main' }));
+      const away = mkdtempSync(join(OTHER_DISK, 'smithyd-spares-'));
+      try {
+        const spares = createSpareFiles(away);
+        await spares.open();
+        const layout = layoutOf(state);
+        const where = { branch: 'main', expected: initial, left: new Set<string>(), spares };
+        const held = await holdBranch(layout, DIALOG, where);
+        await held.prepare(initial);
+        await held.move();
+        expect(readFileSync(join(layout.heads(DIALOG), 'main'), 'utf8')).toBe(`${initial}\n`);
+        await spares.close();
+        expect(readdirSync(away)).toEqual([]);
+      } finally {
+        rmSync(away, { recursive: true });
+      }
+    },
+  );
 });

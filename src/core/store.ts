@@ -69,6 +69,8 @@ export interface CommitRequest {
   readonly at: number;
   /** Counts contents. */
   readonly onProgress?: OnProgress;
+  /** A line of the ledger names the commit next: until `lasting()` the branch may not be on the disk. */
+  readonly isTold?: boolean;
 }
 
 export interface Commit {
@@ -141,7 +143,7 @@ export interface AdoptedDialog {
 
 /**
  * Where content lives: one set of objects per project, one repository of branches per dialog.
- * Every write is on the disk, ref and folder included, when its promise resolves.
+ * Every write is on the disk, ref and folder included, when its promise resolves; but for `isTold`.
  */
 export interface CheckpointStore {
   open(): Promise<StoreReport>;
@@ -162,6 +164,12 @@ export interface CheckpointStore {
    * @throws SmithyError LIMIT_EXCEEDED, STORAGE_FULL, STORAGE_IO; nothing moved.
    */
   commit(request: CommitRequest): Promise<CommitId>;
+  /**
+   * When all branches that were moved so far are on the disk. To be called as their line is written:
+   * both are flushed together then. Never fails: the line is enough to bring a branch to its place,
+   * and the store takes no more writes when one could not be flushed.
+   */
+  lasting(): Promise<void>;
   /**
    * Contents without a commit, such as pre-images; durable. Calls at the same time share a flush,
    * and each fails for its own contents only. Kept while `pinned()` names them, and between the

@@ -2,7 +2,7 @@ import { readdir, rm, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Hash } from '../core/model.js';
 import type { StoreSizes } from '../core/store.js';
-import { codeOf, flush as flushPath } from './files.js';
+import { codeOf } from './files.js';
 import type { Layout } from './layout.js';
 import { summarise, type PackSummary } from './pack-lookup.js';
 
@@ -44,7 +44,7 @@ interface Pack {
 const ENDINGS = ['.keep', '.rev', '.mtimes'];
 const UNFINISHED = /^(tmp_|\.tmp-)/u;
 
-export function createPacks(layout: Layout, flush = flushPath): Packs {
+export function createPacks(layout: Layout, flush: (path: string) => Promise<void>): Packs {
   const known = new Map<string, Pack>();
   let sizes: StoreSizes = { bytes: 0, objects: 0, packs: 0 };
   let dropping: Promise<void> = Promise.resolve();
@@ -93,8 +93,15 @@ export function createPacks(layout: Layout, flush = flushPath): Packs {
 
   async function admit(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
-    await flushPacks(names);
-    for (const name of names) count(name, true);
+    const flushing = flushPacks(names);
+    // Read while the disk is at work; whether it failed is known when it is done.
+    flushing.catch(() => undefined);
+    for (const name of names) count(name, false);
+    await flushing;
+    for (const name of names) {
+      const pack = known.get(name);
+      if (pack !== undefined) known.set(name, { ...pack, isFlushed: true });
+    }
     sum();
   }
 

@@ -1,11 +1,11 @@
 import { closeSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId } from '../core/model.js';
 import { KEPT, type BranchUpdate } from '../core/store.js';
 import { diskFailure } from './failures.js';
-import { codeOf, flush, flushFile, readText } from './files.js';
+import { codeOf, flushFile, readText } from './files.js';
 import type { Layout } from './layout.js';
 import { requireId } from './names.js';
 import type { SpareFiles } from './spare-files.js';
@@ -65,8 +65,8 @@ function readBranch(layout: Layout, dialog: string, branch: string): CommitId | 
 export interface HeldBranch {
   /** Writes the new value beside the branch and flushes it; the branch itself stays. */
   prepare(to: CommitId): Promise<void>;
-  /** Moves the branch; durable when it returns. */
-  move(): Promise<void>;
+  /** Moves the branch; it lasts once its folder is flushed. */
+  move(): void;
   /** Lets go without moving; nothing after a move. */
   release(): Promise<void>;
 }
@@ -115,10 +115,9 @@ export async function holdBranch(
       writeSync(file, `${to}\n`);
       await flushFile(file);
     },
-    async move() {
+    move() {
       renameSync(lock, path);
       close();
-      await flush(dirname(path));
     },
     release,
   };

@@ -2,18 +2,13 @@ import { basename } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId, Hash } from '../core/model.js';
 import { createQueue } from '../core/queue.js';
-import type {
-  BranchUpdate,
-  CheckpointStore,
-  CommitRequest,
-  FileChange,
-  StoreReport,
-} from '../core/store.js';
+import type { CheckpointStore, CommitRequest, FileChange, StoreReport } from '../core/store.js';
 import { createAcknowledged } from './acknowledged.js';
+import { createBranchMoves } from './branch-moves.js';
 import { isStale } from './blobs.js';
 import { createChecks } from './check.js';
 import { diskFailure, noBlob } from './failures.js';
-import { flush } from './files.js';
+import { flush as flushPath } from './files.js';
 import { createHistory } from './history.js';
 import { createCommitter, isBlob, type Written } from './committer.js';
 import { createImporter } from './importer.js';
@@ -34,17 +29,7 @@ import { createManyBlobs, withoutContents } from './many-blobs.js';
 import { createNewBlobs } from './new-blobs.js';
 import { createPacks } from './packs.js';
 import { createReader, lengthsOf } from './reader.js';
-import {
-  holdBranch,
-  moved,
-  noRepository,
-  readBranches,
-  removeBroken,
-  removeLocks,
-  toTransaction,
-  type HeldBranch,
-  type LeftLocks,
-} from './refs.js';
+import { moved, noRepository, readBranches, removeLocks, type HeldBranch } from './refs.js';
 import { createGit } from './run.js';
 import { seed } from './seed.js';
 import { bytesOf, createSpace } from './space.js';
@@ -56,12 +41,12 @@ import { createUpkeep } from './upkeep.js';
 
 export function createStore(options: StoreOptions): CheckpointStore {
   const layout = layoutOf(options.state);
-  const { git: program, environment } = options;
+  const { git: program, environment, flush = flushPath } = options;
   const git = createGit({ program, environment, gitDir: layout.engine, objects: layout.objects });
   const acknowledged = createAcknowledged();
   const importer = createImporter(git, layout);
   const reader = createReader(git);
-  const packs = createPacks(layout, options.flush);
+  const packs = createPacks(layout, flush);
   const spares = createSpareFiles(layout.spare);
   const history = createHistory({ git, layout, reader });
   const space = createSpace({
@@ -86,7 +71,10 @@ export function createStore(options: StoreOptions): CheckpointStore {
     admit,
     acknowledge: (hashes) => hashes.forEach((hash) => acknowledged.add(hash)),
   });
-  const leftLocks: LeftLocks = new Set();
+  const moves = createBranchMoves({
+    ...{ git, layout, spares, flush },
+    doubt: (error) => doubt(error, []),
+  });
   /** Why nothing more is acknowledged. */
   let suspect: SmithyError | undefined;
   let isClosed = false;
@@ -131,6 +119,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     await checks.stop();
     await upkeep.stop();
     await writing.run(() => packs.dropped());
+    await moves.lasting();
     await spares.close();
     reader.restart();
   }
@@ -168,18 +157,17 @@ export function createStore(options: StoreOptions): CheckpointStore {
   }
 
   async function write(request: CommitRequest, given: readonly FileChange[]): Promise<CommitId> {
-    const { dialog, branch, expected } = request;
     requireSpace(bytesOf(given));
     await requirePresent(given);
     const packed = await writeMany(given.filter(isBlob), request.onProgress);
     const changes = withoutContents(given, (hash) => packed.has(hash));
     const [held, written] = await Promise.allSettled([
-      holdBranch(layout, dialog, { branch, expected, spares, left: leftLocks }),
+      moves.hold(request),
       retried(() => committer.commit(request, changes)),
     ]);
     try {
       if (held.status === 'fulfilled' && written.status === 'fulfilled') {
-        const id = await publish(held.value, written.value);
+        const id = await publish(held.value, written.value, request);
         changes.forEach((one) => 'content' in one && acknowledged.add(one.hash));
         return id;
       }
@@ -191,14 +179,16 @@ export function createStore(options: StoreOptions): CheckpointStore {
     }
   }
 
-  async function publish(branch: HeldBranch, { id, packs: fresh }: Written): Promise<CommitId> {
+  async function publish(
+    branch: HeldBranch,
+    { id, packs: fresh }: Written,
+    request: CommitRequest,
+  ): Promise<CommitId> {
     // The new value waits beside the branch, so it can be flushed along with the objects.
     await Promise.all([packs.admit(fresh), branch.prepare(id)]).catch(async (error: unknown) => {
       throw await doubt(error, fresh);
     });
-    await branch.move().catch(async (error: unknown) => {
-      throw await doubt(error, []);
-    });
+    await moves.move(branch, request);
     return id;
   }
 
@@ -246,19 +236,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
     return new Set((await lengthsOf(reader, hashes)).keys());
   }
 
-  async function moveBranches(dialog: string, updates: readonly BranchUpdate[]): Promise<void> {
-    const gitDir = layout.gitDir(dialog);
-    await removeBroken(
-      layout,
-      dialog,
-      updates.map(({ name }) => name),
-    );
-    await git.text(['update-ref', '--stdin', '-z'], { gitDir, input: toTransaction(updates) });
-    await flush(layout.heads(dialog)).catch(async (error: unknown) => {
-      throw await doubt(error, []);
-    });
-  }
-
   async function requireOurs(dialog: string): Promise<void> {
     if ((await kindOf(layout, requireDialog(dialog))) !== 'ours') throw noRepository(dialog);
   }
@@ -286,6 +263,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
       return writing.run(() => write(request, changes).finally(() => seeded.clear()));
     },
 
+    lasting: () => moves.lasting(),
     writeBlobs: newBlobs.write,
 
     branches: (dialog) => readBranches(layout, requireDialog(dialog)),
@@ -300,7 +278,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
         }
         // Somebody may have edited the configuration since the start; git would believe it.
         await ensureDialog(layout, dialog);
-        await moveBranches(dialog, updates);
+        await moves.set(dialog, updates);
       });
     },
 
@@ -324,7 +302,14 @@ export function createStore(options: StoreOptions): CheckpointStore {
       return { size: object.size, chunks: streamBlob(git, hash) };
     },
 
-    ...createOldDialogs({ git, layout, writing, requireSpace, admit, moveBranches }),
+    ...createOldDialogs({
+      git,
+      layout,
+      writing,
+      requireSpace,
+      admit,
+      moveBranches: (...move) => moves.set(...move),
+    }),
 
     seedFrom: (gitDir, hashes) =>
       writing.run(async () => {

@@ -61,7 +61,9 @@ export function createHistory(given: WorkspaceDeps) {
   const explained = new ExplainedSince();
   const sights = new Sights();
   const append: Ledger['append'] = async (events) => {
-    const entries = await timeline.append(sights.withNews(events));
+    // A line that names a commit is told when the branch lasts as well.
+    const written = timeline.append(sights.withNews(events));
+    const [entries] = await Promise.all([written, given.store.lasting()]);
     for (const entry of entries) for (const one of [explained, sights]) one.fold(entry);
     derived.wake();
     reportRecorded(given, entries);

@@ -172,6 +172,8 @@ export class Saving {
           ...request.trailers,
         },
         at: clock.now(),
+        // Recovery brings the branches of a dialog to where the ledger has them, and no others.
+        isTold: place.tip !== null && place.isAside !== true,
         onProgress: reportProgress(this.#deps, { what: 'checkpoint', dialog: place.dialog }),
       }),
     );

@@ -316,7 +316,7 @@ describe('the lock of a branch', () => {
         const where = { branch: 'main', expected: initial, left: new Set<string>(), spares };
         const held = await holdBranch(layout, DIALOG, where);
         await held.prepare(initial);
-        await held.move();
+        held.move();
         expect(readFileSync(join(layout.heads(DIALOG), 'main'), 'utf8')).toBe(`${initial}\n`);
         await spares.close();
         expect(readdirSync(away)).toEqual([]);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { flush } from '../../src/git/files.js';
@@ -187,5 +187,35 @@ describe('a store whose flush fails', () => {
     const again = await store.commit(next);
     expect((await store.readCommit(again)).parents).toEqual([tip]);
     expect((await store.readBlob(hashOf('2'))).toString()).toBe('2');
+  });
+
+  it('keeps a branch that its line in the ledger tells of, and takes no more', async () => {
+    let isBroken = false;
+    const flushed: string[] = [];
+    const { store } = await openStore({
+      flush: async (path) => {
+        if (isBroken && path.endsWith('heads')) {
+          throw Object.assign(new Error('injected'), { code: 'EIO' });
+        }
+        await flush(path);
+        flushed.push(basename(path));
+      },
+    });
+    const tip = await store.commit(onTop(null, [file('a', '1')]));
+    expect(flushed).toContain('heads');
+    flushed.length = 0;
+    const told = await store.commit({ ...onTop(tip, [file('a', '2')]), isTold: true });
+    expect(flushed).not.toContain('heads');
+    await Promise.all([store.lasting(), store.lasting()]);
+    expect(flushed).toContain('heads');
+    isBroken = true;
+    const last = await store.commit({ ...onTop(told, [file('a', '3')]), isTold: true });
+    await store.lasting();
+    isBroken = false;
+    const next = onTop(last, [file('a', '4')]);
+    await expect(store.commit(next)).rejects.toMatchObject({ code: 'STORAGE_IO' });
+    expect((await store.branches(DIALOG)).get('session_1')).toBe(last);
+    await store.open();
+    await store.commit(next);
   });
 });

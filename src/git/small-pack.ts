@@ -49,5 +49,5 @@ export async function writeSmallPack(
 /** A copy in memory: the disk has no part in it before the flush. */
 function fill({ file }: SpareFile, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
-  fchmodSync(file, 0o444);
+  fchmodSync(file, 0o400);
 }

@@ -147,7 +147,7 @@ async function openLock(
       // Not every file system has a second name for a file.
       return openSync(lock, 'wx', 0o600);
     } finally {
-      rmSync(path, { force: true });
+      removeSpare(path);
     }
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw noRepository(dialog);
@@ -156,6 +156,15 @@ async function openLock(
       hint: 'Try again in a moment; a lock that nobody holds goes away when the daemon restarts.',
       data: { lock, retry_after_ms: 100 },
     });
+  }
+}
+
+/** What stays of it is an empty name that the next start removes; the lock counts. */
+function removeSpare(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // As above.
   }
 }
 

@@ -37,6 +37,10 @@ export function createSpareFiles(folder: string): SpareFiles {
     return { path, file: await openFile(path, 'wx', 0o600) };
   }
 
+  async function clear(): Promise<void> {
+    for (const name of await readdir(folder)) rmSync(join(folder, name), { force: true });
+  }
+
   function refillSoon(): void {
     if (!isOpen || timer !== undefined) return;
     timer = setTimeout(() => {
@@ -57,7 +61,7 @@ export function createSpareFiles(folder: string): SpareFiles {
   return {
     async open() {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      for (const name of await readdir(folder)) rmSync(join(folder, name), { force: true });
+      await clear();
       made = 0;
       isOpen = true;
       refillSoon();
@@ -76,10 +80,9 @@ export function createSpareFiles(folder: string): SpareFiles {
       clearTimeout(timer);
       timer = undefined;
       await filling;
-      for (const { path, file } of ready.splice(0)) {
-        closeSync(file);
-        rmSync(path, { force: true });
-      }
+      for (const { file } of ready.splice(0)) closeSync(file);
+      // Also what could not be removed when it was used. A folder that has gone has nothing left.
+      await clear().catch(() => undefined);
     },
   };
 }

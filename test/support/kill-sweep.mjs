@@ -203,6 +203,8 @@ export async function killSweep({ root, seed, kills, cli, env, tell = () => unde
     trap.set(`${name}:signal=${signal}:when=${number}`);
     for (let made = 0; trap.isSet(); made++) {
       assert(made < MOST_PACKS, `no repack after ${made} checkpoints`);
+      // A state without files there may have been gone back to.
+      mkdirSync(join(root, 'd0'), { recursive: true });
       writeFileSync(join(root, 'd0', `f${random(FILES)}`), `${random(1e9)}`);
       const before = disk();
       const answer = await call('create_checkpoint', { message: `small ${made}` });

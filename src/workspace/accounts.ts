@@ -115,13 +115,12 @@ export class Accounts {
     this.#tidy();
   }
 
-  /** Compares before and after of each; a file that moved and changed a little is one result. */
+  /**
+   * Compares before and after of each, with as much as is left of their contents; a file that moved and
+   * changed a little is one result. A content that nobody could save before it was replaced keeps
+   * nobody from saying that it was.
+   */
   describe(results: readonly FileResult[]): Promise<Account[]> {
-    return this.#describe(results, this.#side);
-  }
-
-  /** The same of old results, with as much as is left of their contents. */
-  describeLeft(results: readonly FileResult[]): Promise<Account[]> {
     return this.#describe(results, async (path, state) => {
       if (state === null) return null;
       return this.#contents.side(path, state).catch((error: unknown) => {

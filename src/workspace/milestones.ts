@@ -125,7 +125,7 @@ export class Milestones implements Derived {
     if (milestone === undefined) throw new Error(`milestone ${id} is not there`);
     const { spans, edits, events } = await this.#span(milestone);
     const results = toResults(spans);
-    const accounts = await this.#deps.accounts.describeLeft(results);
+    const accounts = await this.#deps.accounts.describe(results);
     const files = accounts.map(toEditedFile);
     const gone = await this.#gone(results);
     const sum = (of: 'additions' | 'deletions') => files.reduce((all, file) => all + file[of], 0);

@@ -211,3 +211,78 @@ describe('an incomplete edit', () => {
     expect(again.read('f')).toBe('in no checkpoint');
   });
 });
+
+/** The child that reads the store for the daemon. */
+async function readerOf(work: Work): Promise<number> {
+  const { pid } = await work.call<{ pid: number }>('status');
+  return until('the store has a reader', () =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .trim()
+      .split(' ')
+      .map(Number)
+      .find((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('cat-file')),
+  );
+}
+
+async function sizeOf(work: Work, path: string): Promise<number | undefined> {
+  const { files } = await work.call<{ files: { path: string; size: number }[] }>('known_files');
+  return files.find((file) => file.path === path)?.size;
+}
+
+describe('a project edit, and a file changed before its content could be saved', () => {
+  /** Somebody replaces `a`, which nobody has saved, while the edit begins and reads the store. */
+  async function begun(): Promise<{ work: Work; started: Started }> {
+    const home = project();
+    const first = await Work.start(home);
+    const { initial_checkpoint: initial, dialog_id } = await first.fresh({
+      a: 'saved',
+      b: 'saved',
+    });
+    // What the newest one lacks is known from the start on; of others it is read when it is needed.
+    await first.call('create_dialog', {});
+    await home.cli(['stop']);
+    const work = await Work.start(home);
+    await work.call('show', { at: initial, path: 'b', dialog_id });
+    work.put({ a: 'never saved' });
+    await until('it is known', async () => (await sizeOf(work, 'a')) === 11);
+    const reader = await readerOf(work);
+    process.kill(reader, 'SIGSTOP');
+    const starting = editing(work).startProject({ dialog_id });
+    await until('it is under way', async () =>
+      (await states(work)) === 'open' ? true : undefined,
+    );
+    work.put({ a: 'too late' });
+    await until('it is known', async () => (await sizeOf(work, 'a')) === 8);
+    process.kill(reader, 'SIGCONT');
+    return { work, started: await starting };
+  }
+
+  it('can be ended', async () => {
+    const { work, started } = await begun();
+    work.put({ b: 'by the command' });
+    const { files } = await editing(work).finalize(started);
+    expect(files.map(({ path, change }) => [path, change])).toEqual([
+      ['a', 'modified'],
+      ['b', 'modified'],
+    ]);
+    expect(await states(work)).toBe('');
+  });
+
+  it('is taken back but for that file, and says so', async () => {
+    const { work, started } = await begun();
+    work.put({ b: 'by the command' });
+    const { restored, skipped } = await editing(work).abort(started);
+    expect(restored).toEqual(['b']);
+    expect(skipped).toMatchObject([{ path: 'a' }]);
+    expect([work.read('a'), work.read('b')]).toEqual(['too late', 'saved']);
+    expect(await states(work)).toBe('');
+  });
+
+  it('lets another edit have the file', async () => {
+    const { work, started } = await begun();
+    const other = await editing(work).start(['a']);
+    work.put({ a: 'by ann' });
+    expect((await editing(work).finalize(other)).files).toMatchObject([{ path: 'a' }]);
+    await editing(work).finalize(started);
+  });
+});

@@ -2,6 +2,7 @@ import { closeSync, fstatSync, open, rmSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { codeOf } from './files.js';
 
 /** An empty file to be filled and renamed. Whoever has it closes it. */
 export interface SpareFile {
@@ -34,7 +35,15 @@ export function createSpareFiles(folder: string): SpareFiles {
 
   async function make(): Promise<SpareFile> {
     const path = join(folder, String(++made));
-    return { path, file: await openFile(path, 'wx', 0o600) };
+    const file = await openFile(path, 'wx', 0o600).catch(async (error: unknown) => {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      // Somebody tidied up. A store that was taken away as a whole does not come back by this.
+      await mkdir(folder, { mode: 0o700 }).catch((failure: unknown) => {
+        if (codeOf(failure) !== 'EEXIST') throw failure;
+      });
+      return openFile(path, 'wx', 0o600);
+    });
+    return { path, file };
   }
 
   async function clear(): Promise<void> {

@@ -1,5 +1,5 @@
-import { closeSync, fstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, fstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSpareFiles, type SpareFiles } from '../../src/git/spare-files.js';
 import { temporaryFolder } from './helpers.js';
@@ -53,11 +53,11 @@ describe('files made in advance', () => {
     expect(fstatSync((await spares.take()).file).size).toBe(0);
   });
 
-  it('a folder that was taken away does not come back by itself', async () => {
-    await spares.close();
-    await spares.open();
+  it('come back when their folder was removed, and not when the store was', async () => {
     rmSync(folder, { recursive: true });
+    const taken = await Promise.all([spares.take(), spares.take()]);
+    taken.forEach(({ file }) => closeSync(file));
+    rmSync(dirname(folder), { recursive: true });
     await expect(Promise.resolve(spares.take())).rejects.toMatchObject({ code: 'ENOENT' });
-    mkdirSync(folder);
   });
 });

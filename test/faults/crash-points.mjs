@@ -50,6 +50,7 @@ async function killHeldUp(stage, call, isDue) {
   await stage.begin();
   stage.put({ 'a.txt': 'never answered\n' });
   const before = indexes(stage).length;
+  const told = lines(stage);
   const tracing = await stage.inject(`${call}:delay_enter=300000`);
   const acting = stage.call('create_checkpoint', { message: 'cut off' }).catch((error) => error);
   await stage.until('it is due', () => isDue(before));
@@ -57,6 +58,7 @@ async function killHeldUp(stage, call, isDue) {
   await acting;
   await tracing.stop();
   assert(isDue(before), 'it went on before the kill');
+  assert.equal(lines(stage), told, 'a line tells of it');
   await stage.start({});
   assert.deepEqual(unfinished(stage), []);
   const { checkpoints } = await stage.call('list_checkpoints', { dialog_id: stage.dialog });

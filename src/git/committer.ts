@@ -32,8 +32,12 @@ export interface CommitterDeps {
 }
 
 export interface Committer {
-  /** Only for the holder of the writer's turn. */
-  commit(request: CommitRequest, changes: readonly FileChange[]): Promise<Written>;
+  /** Only for the holder of the writer's turn. What `many` answers is packed and flushed by then. */
+  commit(
+    request: CommitRequest,
+    changes: readonly FileChange[],
+    many: Promise<ReadonlySet<Hash>>,
+  ): Promise<Written>;
 }
 
 const PERSON = 'smithyd <smithyd@localhost>';
@@ -66,13 +70,16 @@ export function createCommitter(deps: CommitterDeps): Committer {
   }
 
   return {
-    async commit(request, changes) {
+    async commit(request, changes, many) {
       const pack = createPacking(deps);
+      const blobs = changes.filter(isBlob);
       try {
-        const tree = await startOf(request.base);
-        const large = await addSmall(pack, changes.filter(isBlob), request.onProgress);
-        const root = await trees.edit(tree, changes, (id, bytes) =>
-          pack.add('tree', id as Hash, bytes),
+        // Trees need no more than names: they are made while threads work at the contents.
+        const [large, root] = await both(
+          many.then((packed) => addSmall(pack, without(blobs, packed), request.onProgress)),
+          startOf(request.base).then((base) =>
+            trees.edit(base, changes, (id, bytes) => pack.add('tree', id as Hash, bytes)),
+          ),
         );
         const bytes = encodeCommit(request, root);
         const id = objectId('commit', bytes);
@@ -86,6 +93,16 @@ export function createCommitter(deps: CommitterDeps): Committer {
       }
     },
   };
+}
+
+/** When either fails, nothing of the other goes on behind. */
+async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second]);
+  return Promise.all([first, second]);
+}
+
+function without<B extends NewBlob>(blobs: readonly B[], packed: ReadonlySet<Hash>): readonly B[] {
+  return packed.size === 0 ? blobs : blobs.filter(({ hash }) => !packed.has(hash));
 }
 
 /** Answers those that are too large to be held. */

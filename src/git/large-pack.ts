@@ -26,14 +26,16 @@ export interface LargePack {
 
 const CHUNK = 1024 * 1024;
 
-export function openLargePack(folder: string, number: number): LargePack {
+/** As many entries as are expected: with another number of them it is read once more at the end. */
+export function openLargePack(folder: string, number: number, expected: number): LargePack {
   const growing = join(folder, `tmp_pack_many-${number}`);
   const file = openSync(growing, 'wx+', 0o444);
   const placed: PlacedEntry[] = [];
+  const digest = createHash('sha1');
   let size = 0;
   let isOpen = true;
   try {
-    append(packHeader(0));
+    append(packHeader(expected));
   } catch (error) {
     closeSync(file);
     rmSync(growing, { force: true });
@@ -44,11 +46,13 @@ export function openLargePack(folder: string, number: number): LargePack {
     for (let done = 0; done < bytes.length;) {
       done += writeSync(file, bytes, done, bytes.length - done, size + done);
     }
+    digest.update(bytes);
     size += bytes.length;
   }
 
-  /** Of what is in the file: the number of entries stands at its beginning and is known last. */
-  function sum(): Buffer {
+  /** Of what is in the file, with the number of entries at its beginning. */
+  function corrected(): Buffer {
+    writeSync(file, packHeader(placed.length), 0, HEADER_BYTES, 0);
     const digest = createHash('sha1');
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK, size));
     for (let at = 0; at < size;) {
@@ -78,13 +82,12 @@ export function openLargePack(folder: string, number: number): LargePack {
       });
     },
     finish() {
-      writeSync(file, packHeader(placed.length), 0, HEADER_BYTES, 0);
-      const digest = sum();
-      append(digest);
+      const sum = placed.length === expected ? digest.digest() : corrected();
+      writeSync(file, sum, 0, sum.length, size);
       close();
-      const name = join(folder, `pack-${digest.toString('hex')}`);
+      const name = join(folder, `pack-${sum.toString('hex')}`);
       const index = join(folder, `tmp_idx_many-${number}`);
-      writeFileSync(index, encodeIndex(placed, digest), { mode: 0o444 });
+      writeFileSync(index, encodeIndex(placed, sum), { mode: 0o444 });
       // Whole before its index makes it visible, to readers and after a kill.
       renameSync(growing, `${name}.pack`);
       renameSync(index, `${name}.idx`);

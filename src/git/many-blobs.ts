@@ -1,5 +1,5 @@
 import type { Hash } from '../core/model.js';
-import type { FileChange, NewBlob, OnProgress } from '../core/store.js';
+import type { NewBlob, OnProgress } from '../core/store.js';
 import { isStale, stale } from './blobs.js';
 import { startDeflateThreads, ThreadsGone, type DeflateThreads } from './deflate-threads.js';
 import type { DeflateReply } from './deflate-wire.js';
@@ -43,7 +43,7 @@ export function createManyBlobs({ folder, isKnown, admit, acknowledge }: ManyBlo
     const threads = startDeflateThreads();
     try {
       for (let from = 0; from < unknown.length;) {
-        const pack = opened(folder, ++packs);
+        const pack = opened(folder, ++packs, smallOnes(unknown, from));
         const { read, packed, error } = await fill(pack, {
           ...{ threads, blobs: unknown, from, onProgress },
         });
@@ -76,9 +76,13 @@ export function createManyBlobs({ folder, isKnown, admit, acknowledge }: ManyBlo
   return write;
 }
 
-function opened(folder: string, number: number): LargePack {
+function smallOnes(blobs: readonly NewBlob[], from: number): number {
+  return blobs.reduce((sum, { size = 0 }, at) => sum + Number(at >= from && size <= LARGEST), 0);
+}
+
+function opened(folder: string, number: number, expected: number): LargePack {
   try {
-    return openLargePack(folder, number);
+    return openLargePack(folder, number, expected);
   } catch (error) {
     throw diskFailure('write', error);
   }
@@ -205,16 +209,4 @@ function add(pack: LargePack, hashes: readonly Hash[], reply: DeflateReply): voi
 
 function distinct(blobs: readonly NamedBlob[]): NamedBlob[] {
   return [...new Map(blobs.map((blob) => [blob.hash, blob])).values()];
-}
-
-/** The same changes with contents only where the store does not have them. */
-export function withoutContents(
-  changes: readonly FileChange[],
-  has: (hash: Hash) => boolean,
-): FileChange[] {
-  return changes.map((change) => {
-    if (!('content' in change) || !has(change.hash)) return change;
-    const { path, mode, hash } = change;
-    return { path, mode, hash };
-  });
 }

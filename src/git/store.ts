@@ -25,7 +25,7 @@ import {
 } from './layout.js';
 import { createOldDialogs } from './old-dialogs.js';
 import { requireBranch, requireDialog, requireId } from './names.js';
-import { createManyBlobs, withoutContents } from './many-blobs.js';
+import { createManyBlobs } from './many-blobs.js';
 import { createNewBlobs } from './new-blobs.js';
 import { createPacks } from './packs.js';
 import { createReader, lengthsOf } from './reader.js';
@@ -159,16 +159,15 @@ export function createStore(options: StoreOptions): CheckpointStore {
   async function write(request: CommitRequest, given: readonly FileChange[]): Promise<CommitId> {
     requireSpace(bytesOf(given));
     await requirePresent(given);
-    const packed = await writeMany(given.filter(isBlob), request.onProgress);
-    const changes = withoutContents(given, (hash) => packed.has(hash));
+    const many = writeMany(given.filter(isBlob), request.onProgress);
     const [held, written] = await Promise.allSettled([
-      moves.hold(request),
-      retried(() => committer.commit(request, changes)),
+      many.then(() => moves.hold(request)),
+      retried(() => committer.commit(request, given, many)),
     ]);
     try {
       if (held.status === 'fulfilled' && written.status === 'fulfilled') {
         const id = await publish(held.value, written.value, request);
-        changes.forEach((one) => 'content' in one && acknowledged.add(one.hash));
+        given.forEach((one) => 'content' in one && acknowledged.add(one.hash));
         return id;
       }
       // Nobody will refer to this commit, but the next one may share its objects.

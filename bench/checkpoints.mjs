@@ -26,7 +26,7 @@ import { connect } from '../dist/index.js';
 import { createFloor, objectsOf } from './floor.mjs';
 import { quantile } from './numbers.mjs';
 import { createSeparateGit, env, GIT } from './separate-git.mjs';
-import { contentOf, edit, makeTree, pathOf } from './source-tree.mjs';
+import { contentOf, edit, editPart, makeTree, pathOf } from './source-tree.mjs';
 
 const CLI = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 /** Our own commands are quick, those of git on a large tree are not. */
@@ -119,6 +119,7 @@ async function createSubject(folder, files) {
   result.memory.first = memoryOf(pid);
 
   let version = 0;
+  let part = 0;
   let floor;
   let inProcess;
 
@@ -185,25 +186,30 @@ async function createSubject(folder, files) {
         await timed(times, () => commit.git(...command));
       }
     },
-    /** Once saved before, once not: then the daemon does that first, as it always does. */
+    /**
+     * Once saved before, once not: then the daemon does that first, as it always does. Each with files
+     * of its own: ext4 without a journal goes around names deleted in the last minutes one by one
+     * whenever a file is made beside them, and every restore deletes what it replaces.
+     */
     async restoreMany(withGit) {
       const count = Math.min(LARGE_RESTORE, files);
+      const editNext = () => editPart(project, files, { count, part: part++, version: ++version });
       const { commit_id: target } = await client.create_checkpoint({});
       if (withGit) commit.addAndCommit();
       for (const times of [result.large, result.largeSaved]) {
-        edit(project, files, { count, version: ++version });
+        editNext();
         if (times === result.largeSaved) await client.create_checkpoint({});
         settleDisk();
         const { restored } = await timed(times, () => client.restore({ checkpoint_id: target }));
         if (restored.length !== count) throw new Error(`${restored.length} of ${count} restored`);
       }
       settleDisk();
-      const numbers = edit(project, files, { count, version: ++version });
+      const numbers = editNext();
       await client.known_files({ limit: 1 });
       await timed(result.largeFloor, () => replaceAll(project, numbers, version));
       if (!withGit) return;
       const head = commit.head();
-      edit(project, files, { count, version: ++version });
+      editNext();
       await client.known_files({ limit: 1 });
       await timed(result.gitLarge, () => {
         commit.addAndCommit();

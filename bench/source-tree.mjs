@@ -40,6 +40,21 @@ export function makeTree(root, files) {
 export function edit(root, files, { count, version, from = 0 }) {
   const stride = Math.max(1, Math.floor(files / count));
   const numbers = Array.from({ length: count }, (_, at) => (from + at * stride) % files);
+  return write(root, numbers, version);
+}
+
+/** The same with the files of whole folders: of a tree large enough each part has its own. */
+export function editPart(root, files, { count, part, version }) {
+  const folders = Math.ceil((100 * count) / files);
+  const first = (part % Math.floor(100 / folders)) * folders;
+  const numbers = Array.from({ length: files }, (_, number) => number).filter((number) => {
+    const folder = number % 100;
+    return folder >= first && folder < first + folders;
+  });
+  return write(root, numbers.slice(0, count), version);
+}
+
+function write(root, numbers, version) {
   for (const number of numbers)
     writeFileSync(join(root, pathOf(number)), contentOf(number, version));
   return numbers;

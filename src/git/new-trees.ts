@@ -59,7 +59,8 @@ export function createTrees(reader: Pick<Reader, 'read'>): Trees {
       async function build(folder: Folder, from: string | undefined): Promise<string | undefined> {
         await breathe();
         const bytes = await read(from);
-        const present = folder.folders.size === 0 ? NO_FOLDERS : foldersIn(bytes, folder.folders);
+        const present =
+          folder.folders.size === 0 ? NO_FOLDERS : foldersIn(bytes, folder.folders.keys());
         // Asked for together; answered by the time they are needed.
         const ahead = [...folder.folders.keys()].map((name) => read(present.get(name)));
         await Promise.all(ahead);

@@ -13,7 +13,8 @@ export async function checkpointSection({ sizes, say }) {
   const { results } = await measureCheckpoints(sizes, say);
   return [
     'Through the socket of the built daemon, durable and with everything before the call taken in; in turns',
-    'with git on a folder beside the project (its defaults: nothing flushed). "Store" is the checkpoint',
+    'with git on a folder beside the project (its defaults: nothing flushed; what it packs behind after a',
+    'commit is done while nothing is measured). "Store" is the checkpoint',
     'without daemon, barrier and ledger; "floor" the same objects hashed, deflated and flushed in process and',
     'nothing else. Medians.',
     '',

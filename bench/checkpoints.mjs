@@ -104,19 +104,26 @@ async function createSubject(folder, files) {
   });
 
   const first = { ready: [], dialog: [], commit: [], trees: [] };
-  await timed(first.commit, firstByGit(folder, files));
+  const twin = twinOfGit(folder, files);
+  await timed(first.commit, () => twin.addAndCommit());
+  twin.tidy();
   makeTree(project, files);
   settleDisk();
   await timed(first.ready, () => smithyd(project, 'start'));
   const client = await connect(project, { start: false, timeoutMs: 300_000 });
   await timed(first.dialog, () => client.create_dialog({}));
   await timed(first.trees, () => trees.writeTree());
-  commit.addAndCommit();
+  commitByGit();
   for (const [name, [time]] of Object.entries(first)) result.first[name] = time;
   const { current_dialog_id: dialog, pid } = await client.status();
   const state = join(project, '.agentsmithy');
   const checkpoints = join(state, 'dialogs', dialog, 'checkpoints');
   result.memory.first = memoryOf(pid);
+
+  function commitByGit() {
+    commit.addAndCommit();
+    commit.tidy();
+  }
 
   let version = 0;
   let part = 0;
@@ -147,7 +154,7 @@ async function createSubject(folder, files) {
       await inProcess.commit(
         changesOf(edit(project, files, { count, version: ++version }), version),
       );
-      commit.addAndCommit();
+      commitByGit();
       trees.writeTree();
     },
     async checkpoint(count, { round, withGit }) {
@@ -159,7 +166,10 @@ async function createSubject(folder, files) {
         () => timed(times.floor, () => floor.write(version)),
       ];
       if (withGit) {
-        turns.push(() => timed(times.commit, () => commit.addAndCommit()));
+        turns.push(async () => {
+          await timed(times.commit, () => commit.addAndCommit());
+          commit.tidy();
+        });
         turns.push(() => timed(times.trees, () => trees.writeTree()));
       }
       for (const turn of round % 2 === 0 ? turns : turns.reverse()) {
@@ -169,7 +179,7 @@ async function createSubject(folder, files) {
     },
     async restoreOne(withGit) {
       const { commit_id: target } = await client.create_checkpoint({});
-      if (withGit) commit.addAndCommit();
+      if (withGit) commitByGit();
       edit(project, files, { count: 1, version: ++version });
       await client.create_checkpoint({});
       settleDisk();
@@ -195,7 +205,7 @@ async function createSubject(folder, files) {
       const count = Math.min(LARGE_RESTORE, files);
       const editNext = () => editPart(project, files, { count, part: part++, version: ++version });
       const { commit_id: target } = await client.create_checkpoint({});
-      if (withGit) commit.addAndCommit();
+      if (withGit) commitByGit();
       for (const times of [result.large, result.largeSaved]) {
         editNext();
         if (times === result.largeSaved) await client.create_checkpoint({});
@@ -215,6 +225,7 @@ async function createSubject(folder, files) {
         commit.addAndCommit();
         commit.git('restore', `--source=${head}`, '.');
       });
+      commit.tidy();
     },
     async makeHistory() {
       await client.create_checkpoint({});
@@ -279,13 +290,13 @@ async function openStore({ folder, count, state, dialog, tip: start }) {
 }
 
 /** On a tree of its own: who comes second to one pays for what the first left in the caches. */
-function firstByGit(folder, files) {
+function twinOfGit(folder, files) {
   const twin = join(folder, 'twin');
   mkdirSync(twin, { recursive: true });
   makeTree(twin, files);
   const git = createSeparateGit(folder, 'first', twin);
   settleDisk();
-  return () => git.addAndCommit();
+  return git;
 }
 
 /** What was written before is on the disk: a flush would wait for it, and git's commands flush nothing. */

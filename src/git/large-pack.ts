@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import type { Hash } from '../core/model.js';
 import type { DeflateReply } from './deflate-wire.js';
-import { encodeIndex, HEADER_BYTES, packHeader, type PlacedEntry } from './pack-file.js';
+import { encodeIndex, packHeader, type PlacedEntry } from './pack-file.js';
 
 /** A pack that grows in its file: of any number of blobs, of which none stays in memory. */
 export interface LargePack {
@@ -42,26 +42,31 @@ export function openLargePack(folder: string, number: number, expected: number):
     throw error;
   }
 
-  function append(bytes: Uint8Array): void {
+  /** All of it: a disk that is nearly full may take a part and say so. */
+  function put(bytes: Uint8Array, at: number): void {
     for (let done = 0; done < bytes.length;) {
-      done += writeSync(file, bytes, done, bytes.length - done, size + done);
+      done += writeSync(file, bytes, done, bytes.length - done, at + done);
     }
+  }
+
+  function append(bytes: Uint8Array): void {
+    put(bytes, size);
     digest.update(bytes);
     size += bytes.length;
   }
 
   /** Of what is in the file, with the number of entries at its beginning. */
   function corrected(): Buffer {
-    writeSync(file, packHeader(placed.length), 0, HEADER_BYTES, 0);
-    const digest = createHash('sha1');
+    put(packHeader(placed.length), 0);
+    const anew = createHash('sha1');
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK, size));
     for (let at = 0; at < size;) {
       const read = readSync(file, chunk, 0, Math.min(chunk.length, size - at), at);
       if (read === 0) throw new Error('a pack is shorter than what was written to it');
-      digest.update(chunk.subarray(0, read));
+      anew.update(chunk.subarray(0, read));
       at += read;
     }
-    return digest.digest();
+    return anew.digest();
   }
 
   function close(): void {
@@ -83,7 +88,7 @@ export function openLargePack(folder: string, number: number, expected: number):
     },
     finish() {
       const sum = placed.length === expected ? digest.digest() : corrected();
-      writeSync(file, sum, 0, sum.length, size);
+      put(sum, size);
       close();
       const name = join(folder, `pack-${sum.toString('hex')}`);
       const index = join(folder, `tmp_idx_many-${number}`);

@@ -22,7 +22,7 @@ export interface PackFile {
 const KINDS = { commit: 1, tree: 2, blob: 3 } as const;
 export type ObjectKind = keyof typeof KINDS;
 
-export const HEADER_BYTES = 12;
+const HEADER_BYTES = 12;
 const ID_BYTES = 20;
 const INDEX_MAGIC = 0xff744f63;
 const FANOUT_AT = 8;

@@ -78,11 +78,17 @@ const SHAPES: readonly Shape[] = [
 export const PREFIXES: readonly string[] = SHAPES.flatMap(({ prefixes }) => prefixes);
 
 export function tokensIn(text: string, tally: Tally): Span[] {
-  return SHAPES.flatMap((shape) => shape.prefixes.flatMap((one) => found(text, shape, one, tally)));
+  return SHAPES.flatMap((shape) =>
+    shape.prefixes.flatMap((one) => found(text, { shape, prefix: one }, tally)),
+  );
 }
 
-// eslint-disable-next-line max-params -- called once, from above
-function found(text: string, shape: Shape, prefix: string, tally: Tally): Span[] {
+interface Search {
+  readonly shape: Shape;
+  readonly prefix: string;
+}
+
+function found(text: string, { shape, prefix }: Search, tally: Tally): Span[] {
   const { kind, of, least, most = Infinity, lead = 0, isOne } = shape;
   const spans: Span[] = [];
   /** No run is judged twice: what is too short or too plain as a whole is so from its middle, too. */

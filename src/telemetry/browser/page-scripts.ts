@@ -3,6 +3,8 @@ import type { BindingNames } from './translation.js';
 /**
  * Two small programs that run inside pages before anything of the page does. They are texts because
  * nothing else of ours is there: the page's own world, its functions and whatever it did to them.
+ * What fails in them is dropped in silence on purpose: thrown, it would be an error of the page, in its
+ * console and its handlers, and there is nobody else to tell.
  */
 
 /**

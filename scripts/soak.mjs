@@ -5,7 +5,8 @@
  * be there, a sample of checkpoints is restored exactly, `verify` finds nothing, nothing is left over.
  * Prints a table, writes memory, disk and latency as an SVG, ends with 1 when anything is missing.
  *
- * Usage: npm run soak [-- --minutes 5 (or --hours 2) --files 3000 --agents 4 --seed N --report soak.svg]
+ * Usage: npm run soak [-- --minutes 5 (or --hours 2) --files 3000 --agents 4 --rest 30 --seed N --report soak.svg]
+ * An agent rests up to `--rest` milliseconds between two turns.
  */
 import { strict as assert } from 'node:assert';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -28,11 +29,14 @@ const number = (text) => ({ type: 'string', default: text });
 const { values } = parseArgs({
   options: {
     ...{ minutes: number('5'), hours: number(''), files: number('3000'), agents: number('4') },
+    rest: number('30'),
     ...{ seed: number(String(Date.now() % 1e9)), report: number('soak.svg') },
   },
 });
 const minutes = values.hours === '' ? Number(values.minutes) : Number(values.hours) * 60;
-const [files, agents, seed] = [values.files, values.agents, values.seed].map(Number);
+const { files, agents, rest, seed } = Object.fromEntries(
+  Object.entries(values).map(([name, text]) => [name, Number(text)]),
+);
 const cli = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const env = { PATH: process.env.PATH, HOME: process.env.HOME, LC_ALL: 'C.UTF-8' };
 const random = randomNumbers(seed);
@@ -50,6 +54,7 @@ const disk = [];
 const exact = new Map();
 
 const TAKEN_BACK_MS = 30_000;
+const NEWS_S = 600;
 let isOver = false;
 /** While it is set, everybody waits for it. */
 let silence;
@@ -92,7 +97,7 @@ async function agent(at) {
         await pause(50);
       }
     },
-    () => random(30),
+    () => random(rest),
   );
   connection?.destroy();
 }
@@ -193,14 +198,15 @@ function leftOvers() {
   ];
 }
 
+const answered = () => [...record.doneCounts.values()].reduce((sum, count) => sum + count, 0);
+
 function report({ commits, restored }) {
-  const total = [...record.doneCounts.values()].reduce((sum, count) => sum + count, 0);
   const quantile = (all, share) =>
     all.length === 0 ? 0 : all.sort((a, b) => a - b)[Math.floor((all.length - 1) * share)];
   const status = record.all('status');
   const rows = [
     ['minutes', minutes.toFixed(1)],
-    ['operations answered', total],
+    ['operations answered', answered()],
     ['refused, as may be', [...record.refusedCounts.values()].reduce((sum, one) => sum + one, 0)],
     ['daemons killed', record.doneCounts.get('SIGKILL') ?? 0],
     ['checkpoints acknowledged, all there', commits],
@@ -243,7 +249,7 @@ function report({ commits, restored }) {
 }
 
 try {
-  for (let at = 0; at < files; at++) actors.change(`src/part-${at % 40}/module-${at}.ts`, 'nobody');
+  for (let at = 0; at < files; at++) actors.change(actors.fileAt(at), 'nobody');
   git(root, ['init', '-q', '.'], env);
   git(root, ['add', '-A'], env);
   git(root, ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'the beginning'], env);
@@ -255,7 +261,13 @@ try {
     loop(actors.gitTurn, () => 2_000 + random(4_000)),
     ...[killer(), sampler()],
   ];
+  let told = 0;
   while (record.seconds() < minutes * 60 && record.failures.length === 0) {
+    if (record.seconds() - told >= NEWS_S) {
+      told = record.seconds();
+      const rounded = Math.round(told / 60);
+      console.log(`${rounded} of ${minutes} minutes, ${kills.length} kills, ${answered()} answered`);
+    }
     await pause(Math.min(15_000, Math.max(0, minutes * 60 - record.seconds()) * 1000));
     await inSilence(settled);
   }

@@ -20,7 +20,9 @@ const EXPECTED = new Set([
 
 export function createActors({ root, random, cli, env, files, record }) {
   const at = (path) => join(root, path);
-  const anyFile = () => `src/part-${random(40)}/module-${random(files)}.ts`;
+  /** So many names and no more: what is deleted is made again, and the project stays as large as it was. */
+  const fileAt = (number) => `src/part-${number % 40}/module-${number}.ts`;
+  const anyFile = () => fileAt(random(files));
   let words = 0;
   const line = (who) => `export const v${++words} = ${random(1e9)}; // ${who}`;
 
@@ -104,7 +106,10 @@ export function createActors({ root, random, cli, env, files, record }) {
       dialog_id: dialog,
     });
     if (started === undefined) return;
-    for (const path of paths) change(path, name);
+    for (const path of paths) {
+      if (random(12) === 0) rmSync(at(path), { force: true });
+      else change(path, name);
+    }
     const dice = random(20);
     // A client that dies in the middle of its edit.
     if (dice === 0) return connection.destroy();
@@ -152,5 +157,5 @@ export function createActors({ root, random, cli, env, files, record }) {
     record.done('git');
   }
 
-  return { change, agentTurn, personTurn, shellTurn, gitTurn };
+  return { change, fileAt, agentTurn, personTurn, shellTurn, gitTurn };
 }

@@ -266,7 +266,9 @@ try {
     if (record.seconds() - told >= NEWS_S) {
       told = record.seconds();
       const rounded = Math.round(told / 60);
-      console.log(`${rounded} of ${minutes} minutes, ${kills.length} kills, ${answered()} answered`);
+      console.log(
+        `${rounded} of ${minutes} minutes, ${kills.length} kills, ${answered()} answered`,
+      );
     }
     await pause(Math.min(15_000, Math.max(0, minutes * 60 - record.seconds()) * 1000));
     await inSilence(settled);

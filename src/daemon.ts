@@ -179,20 +179,8 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   await socket.open();
   teardown.add('socket', () => socket.close(DRAIN_MS));
 
-  const unwatchState = watchState(
-    { paths, address: place.address, isOurs },
-    {
-      socketGone: () => void socket.reopen().catch(() => stop('the socket cannot be made')),
-      stateGone: () => void stop('the state folder was removed'),
-      configChanged: () =>
-        void settings.reload().catch((error: unknown) => {
-          log.write('error', 'the settings could not be taken up', { error: String(error) });
-        }),
-    },
-  );
-  teardown.add('state watch', unwatchState);
-
-  replaceFile(paths.token, `${token}\n`);
+  const writeToken = (): void => replaceFile(paths.token, `${token}\n`);
+  writeToken();
   teardown.add(
     'token',
     ifOurs(() => rmSync(paths.token, { force: true })),
@@ -202,8 +190,9 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   const info = (): DaemonFile => {
     return { ...identity, socket: place.address, http: http.where(), started_at: startedAt };
   };
+  const writeInfo = (): void => writeDaemonFile(paths.daemon, info());
   await http.apply(settings.config().http);
-  writeDaemonFile(paths.daemon, info());
+  writeInfo();
   teardown.add(
     'daemon.json',
     ifOurs(() => removeDaemonFile(paths.daemon)),
@@ -211,8 +200,26 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
   teardown.add('http', () => http.close(DRAIN_MS));
   settings.onChange(async (config) => {
     const hasMoved = await http.apply(config.http);
-    if (hasMoved && isOurs()) writeDaemonFile(paths.daemon, info());
+    if (hasMoved && isOurs()) writeInfo();
   });
+  async function reopen(path: string): Promise<void> {
+    if (path === paths.daemon) writeInfo();
+    else if (path === paths.token) writeToken();
+    else await socket.reopen().catch(() => stop('the socket cannot be made'));
+  }
+  const failed = (what: string) => (error: unknown) =>
+    log.write('error', what, { error: String(error) });
+  const unwatchState = watchState(
+    { paths, address: place.address, isOurs },
+    {
+      doorGone: (path) => void reopen(path).catch(failed('nobody new can reach us')),
+      stateGone: () => void stop('the state folder was removed'),
+      configChanged: () =>
+        void settings.reload().catch(failed('the settings could not be taken up')),
+    },
+  );
+  // Before those files are taken away in order.
+  teardown.add('state watch', unwatchState);
   const tools = { node: process.version, grammars: storage.semantics.edition };
   log.write('info', 'ready', { ...info(), tools });
 
@@ -240,9 +247,7 @@ async function build({ options, root, paths, teardown }: Site): Promise<Daemon> 
     void stop('watching cannot begin');
   });
   teardown.add('history', () => workspace.close(isOurs()));
-  workspace.open().catch((error: unknown) => {
-    log.write('error', 'the history cannot be opened', { error: String(error) });
-  });
+  workspace.open().catch(failed('the history cannot be opened'));
   return { info: info(), stop, stopping: stopping.promise, stopped: stopped.promise };
 }
 

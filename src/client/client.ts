@@ -34,7 +34,7 @@ export type Client = {
 export type EventListener = (event: StreamedEvent) => void;
 
 export interface ClientOptions extends Omit<ReachOptions, 'onEvent'> {
-  /** How long one call may take. */
+  /** How long one call may take, and reaching the daemon before it. */
   readonly timeoutMs?: number;
 }
 

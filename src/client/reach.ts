@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Environment } from '../core/environment.js';
 import { SmithyError } from '../core/errors.js';
@@ -23,30 +24,35 @@ export interface ReachOptions {
   /** Take over the state of another root. */
   readonly rebind?: boolean;
   readonly onEvent?: (event: StreamedEvent) => void;
+  /** How long to wait for one that is starting, or still answers what is under way before it ends. */
+  readonly timeoutMs?: number;
 }
 
 /** A daemon that ends as soon as it is ready: beyond this many something is wrong. */
 const ATTEMPTS = 5;
-/** Another one is starting, or still answers what is under way before it ends. */
 const PATIENCE_MS = 20_000;
 const LOOK_AGAIN_MS = 100;
 const GONE: readonly string[] = ['DAEMON_UNAVAILABLE', 'SHUTTING_DOWN'];
 
 /** Connects to the project's daemon, starting one when there is none and that is wanted. */
 export async function reachDaemon(options: ReachOptions): Promise<Reached> {
-  const end = performance.now() + PATIENCE_MS;
-  let started = false;
+  const { root, startFrom, timeoutMs = PATIENCE_MS } = options;
+  const end = performance.now() + timeoutMs;
+  let busy: SmithyError | undefined;
   let attempts = 0;
   for (;;) {
     const reached = await tryReach(options);
     if (reached !== undefined) {
-      if (await isAlive(reached.wire)) return { ...reached, started };
+      const { wire } = reached;
+      if (await isAlive(wire, timeoutMs)) return { ...reached, started: attempts > 0 && !busy };
       await pause(LOOK_AGAIN_MS);
     }
-    const isOver = attempts === ATTEMPTS || performance.now() > end;
-    if (options.startFrom === undefined || isOver) throw unavailable(options.root);
-    started = await startInBackground(options, options.startFrom);
-    if (started) attempts++;
+    if (startFrom === undefined || attempts === ATTEMPTS) throw unavailable(root);
+    if (performance.now() > end) throw busy === undefined ? unavailable(root) : silent(root, busy);
+    // A process that only learns that it is one too many costs half a second of a processor.
+    if (busy === undefined || !(await isHeld(root)))
+      busy = await startInBackground(options, startFrom);
+    if (busy === undefined) attempts++;
     else await pause(LOOK_AGAIN_MS);
   }
 }
@@ -55,9 +61,9 @@ export async function reachDaemon(options: ReachOptions): Promise<Reached> {
  * A daemon that was just killed, or is ending, still has a socket that accepts. Asked something
  * harmless first, it cannot take a real request with it into the grave.
  */
-async function isAlive(wire: Wire): Promise<boolean> {
+async function isAlive(wire: Wire, timeoutMs: number): Promise<boolean> {
   try {
-    await wire.call('status', {}, PATIENCE_MS);
+    await wire.call('status', {}, timeoutMs);
     return true;
   } catch (error) {
     wire.close();
@@ -85,16 +91,27 @@ export async function tryReach(
   }
 }
 
-/** True when the new process became the daemon; false when another one was first. */
-async function startInBackground(options: ReachOptions, from: Environment): Promise<boolean> {
+/** Nothing when the new process became the daemon; what it said when another one was first. */
+async function startInBackground(
+  options: ReachOptions,
+  from: Environment,
+): Promise<SmithyError | undefined> {
   // Most commands find a daemon and need no process of their own making.
   const { spawnDaemon } = await import('./spawn-daemon.js');
   const report = await spawnDaemon(options, from);
   if (report === undefined) throw unavailable(options.root);
-  if (!('error' in report)) return true;
+  if (!('error' in report)) return undefined;
   const error = SmithyError.fromWire(report.error);
-  if (error.code === 'BUSY') return false;
+  if (error.code === 'BUSY') return error;
   throw error;
+}
+
+/** By a daemon that begins, that ends, or that cannot be reached. */
+export async function isHeld(root: string): Promise<boolean> {
+  const { lock } = statePaths(root);
+  if (!existsSync(lock)) return false;
+  const { isLocked } = await import('../host/lock.js');
+  return isLocked(lock);
 }
 
 function hasCode(error: unknown, ...codes: string[]): boolean {
@@ -106,6 +123,16 @@ function notYours(root: string, cause: unknown): SmithyError {
     hint: 'Only the user who started it may talk to it.',
     data: { root },
     cause,
+  });
+}
+
+/** Somebody holds the lock and was not to be reached all the time. */
+function silent(root: string, { data }: SmithyError): SmithyError {
+  const { pid } = data as { readonly pid: number | null };
+  const who = pid === null ? 'A daemon' : `The daemon (process ${pid})`;
+  return new SmithyError('BUSY', `${who} of ${root} runs and cannot be reached.`, {
+    hint: 'Try again in a moment; .agentsmithy/run/daemon.log tells what it does. Killing it loses nothing that was acknowledged.',
+    data: { root, pid, retry_after_ms: 1000 },
   });
 }
 

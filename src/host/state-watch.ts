@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import type { StatePaths } from './state-folder.js';
 
 export interface StateListener {
-  /** The socket's file is gone while we listen: nobody new can reach us. */
-  socketGone(): void;
+  /** A file that leads to us is gone while we listen: nobody new can reach us. */
+  doorGone(path: string): void;
   /** The state folder is gone, or another one is in its place: we are nobody's daemon any more. */
   stateGone(): void;
   configChanged(): void;
@@ -16,8 +16,8 @@ export interface WatchedState {
   readonly isOurs: () => boolean;
 }
 
-/** Whoever deletes the whole folder deletes the socket a moment before the rest. */
-const SOCKET_GRACE_MS = 100;
+/** Whoever deletes the whole folder deletes these a moment before the rest. */
+const DOOR_GRACE_MS = 100;
 
 /**
  * Tells whether the state folder is still the one we took. The lock file is open as long as we
@@ -50,16 +50,18 @@ function watchIfPossible(folder: string, look: (file: string | null) => void): F
 /** Notices what others do to our own folder. Costs nothing while nothing happens. */
 export function watchState(watched: WatchedState, listener: StateListener): () => void {
   const { paths, address, isOurs } = watched;
+  const doors = [address, paths.daemon, paths.token];
+  const names = new Set(doors.map((path) => basename(path)));
   let grace: NodeJS.Timeout | undefined;
-  const lookAtSocket = (): void => {
-    if (!isOurs()) listener.stateGone();
-    else if (!existsSync(address)) listener.socketGone();
+  const lookAtDoors = (): void => {
+    if (!isOurs()) { listener.stateGone(); return; }
+    for (const path of doors) if (!existsSync(path)) listener.doorGone(path);
   };
   const look = (file: string | null): void => {
     if (!isOurs()) listener.stateGone();
-    else if (file === basename(address)) {
+    else if (file !== null && names.has(file)) {
       clearTimeout(grace);
-      grace = setTimeout(lookAtSocket, SOCKET_GRACE_MS);
+      grace = setTimeout(lookAtDoors, DOOR_GRACE_MS);
     } else if (file === basename(paths.config)) listener.configChanged();
   };
   const watchers = [paths.state, paths.run].flatMap((folder) => watchIfPossible(folder, look));

@@ -1,7 +1,9 @@
+import { mkdirSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { openWire } from '../../src/client/wire.js';
+import { tryLock } from '../../src/host/lock.js';
 import { processesOf } from '../support/processes.js';
 import { projectsPerTest } from '../support/daemon-project.js';
 import { script } from '../support/script.js';
@@ -42,6 +44,24 @@ describe('the client of the library', () => {
     );
     expect(answer).toEqual({ root: project.root, updated: 5, read: 5 });
     expect(processesOf(project.root)).toHaveLength(1);
+  });
+
+  it('says so when somebody has the lock and cannot be reached', async () => {
+    const project = newProject();
+    mkdirSync(project.path('run'), { recursive: true, mode: 0o700 });
+    const lock = tryLock(project.path('run/lock'));
+    const reaching = `return await connect(root, { timeoutMs: 1_000 }).then(
+      (client) => client.close(), ({ code, message, hint }) => ({ code, message, hint }));`;
+    try {
+      expect(await script(project.root, reaching)).toEqual({
+        code: 'BUSY',
+        message: `A daemon of ${project.root} runs and cannot be reached.`,
+        hint: expect.stringContaining('daemon.log'),
+      });
+    } finally {
+      lock?.release();
+    }
+    expect((await project.status()).root).toBe(project.root);
   });
 
   it('starts none when it is told not to', async () => {

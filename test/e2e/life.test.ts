@@ -356,6 +356,22 @@ describe('damage done to a running daemon', () => {
     expect((await before.call('status')).result?.['pid']).toBe(pid);
   });
 
+  it.each(['daemon.json', 'token'])('a deleted %s comes back as it was', async (name) => {
+    const project = newProject();
+    const { pid } = await project.startDaemon();
+    const file = project.path(`run/${name}`);
+    const before = readFileSync(file, 'utf8');
+    unlinkSync(file);
+    expect((await project.status()).pid).toBe(pid);
+    await until('the file is back', () => existsSync(file));
+    expect({ text: readFileSync(file, 'utf8'), mode: modeOf(file) }).toEqual({
+      text: before,
+      mode: '600',
+    });
+    await project.cli(['stop']);
+    expect(existsSync(file)).toBe(false);
+  });
+
   it('a deleted state folder ends it cleanly', async () => {
     const project = newProject();
     const running = project.cli(['start', '--foreground']);

@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SmithyError } from '../../core/errors.js';
 import { findRoot } from '../../host/find-root.js';
-import { statePaths } from '../../host/state-folder.js';
-import { tryReach } from '../../client/reach.js';
+import { isHeld, tryReach } from '../../client/reach.js';
 import type { GlobalFlags } from '../args.js';
 import type { Around } from '../local-run.js';
 import { printable } from '../text.js';
@@ -45,13 +43,6 @@ async function end(root: string): Promise<boolean> {
     if (performance.now() > deadline) throw stillThere(root);
     await pause(LOOK_AGAIN_MS);
   }
-}
-
-async function isHeld(root: string): Promise<boolean> {
-  const { lock } = statePaths(root);
-  if (!existsSync(lock)) return false;
-  const { isLocked } = await import('../../host/lock.js');
-  return isLocked(lock);
 }
 
 function stillThere(root: string): SmithyError {

@@ -54,8 +54,9 @@ export function watchState(watched: WatchedState, listener: StateListener): () =
   const names = new Set(doors.map((path) => basename(path)));
   let grace: NodeJS.Timeout | undefined;
   const lookAtDoors = (): void => {
-    if (!isOurs()) { listener.stateGone(); return; }
-    for (const path of doors) if (!existsSync(path)) listener.doorGone(path);
+    const gone = doors.filter((path) => !existsSync(path));
+    if (!isOurs()) listener.stateGone();
+    else gone.forEach((path) => listener.doorGone(path));
   };
   const look = (file: string | null): void => {
     if (!isOurs()) listener.stateGone();

@@ -11,8 +11,9 @@ import type { PackEntry } from './pack-file.js';
 import type { Packs } from './packs.js';
 import type { Reader } from './reader.js';
 import type { SpareFiles } from './spare-files.js';
+import type { Trust } from './trust.js';
 
-export interface NewBlobsDeps {
+export interface NewBlobsDeps extends Omit<Trust, 'renew' | 'doubt'> {
   readonly writing: Queue;
   readonly layout: Layout;
   readonly spares: Pick<SpareFiles, 'take'>;
@@ -20,14 +21,6 @@ export interface NewBlobsDeps {
   readonly reader: Reader;
   readonly importer: Importer;
   readonly acknowledged: Acknowledged;
-  /** Flushes new packs and counts them in. */
-  readonly admit: (paths: readonly string[]) => Promise<void>;
-  /** Flushes a pack unless that was done before; false when it has gone. */
-  readonly assure: (pack: string) => Promise<boolean>;
-  /** Throws after a flush that failed. */
-  readonly requireSound: () => void;
-  readonly requireSpace: (incoming: number) => void;
-  readonly retried: <T>(work: () => Promise<T>) => Promise<T>;
   readonly isRepacking: () => boolean;
 }
 

@@ -1,18 +1,15 @@
-import { basename } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import type { CommitId, Hash } from '../core/model.js';
 import { createQueue } from '../core/queue.js';
 import type { CheckpointStore, CommitRequest, FileChange, StoreReport } from '../core/store.js';
 import { createAcknowledged } from './acknowledged.js';
 import { createBranchMoves } from './branch-moves.js';
-import { isStale } from './blobs.js';
 import { createChecks } from './check.js';
-import { diskFailure, noBlob } from './failures.js';
+import { noBlob } from './failures.js';
 import { flush as flushPath } from './files.js';
 import { createHistory } from './history.js';
 import { createCommitter, isBlob, type Written } from './committer.js';
 import { createImporter } from './importer.js';
-import { ChildGone } from './import-child.js';
 import {
   ensureDialog,
   ensureEngine,
@@ -37,6 +34,7 @@ import { createSpareFiles } from './spare-files.js';
 import type { StoreOptions } from './store-options.js';
 import { streamBlob } from './stream-blob.js';
 import { setAsideTorn } from './torn.js';
+import { createTrust } from './trust.js';
 import { createUpkeep } from './upkeep.js';
 
 export function createStore(options: StoreOptions): CheckpointStore {
@@ -54,10 +52,15 @@ export function createStore(options: StoreOptions): CheckpointStore {
     limitBytes: options.limitBytes ?? (() => Infinity),
     usedBytes: () => packs.sizes().bytes,
   });
+  const trust = createTrust({
+    ...{ packs, space, acknowledged },
+    isRepacking: () => upkeep.isRunning(),
+  });
+  const { admit, doubt, requireSpace, retried } = trust;
   const writing = createQueue();
   const newBlobs = createNewBlobs({
     ...{ writing, layout, spares, packs, reader, importer, acknowledged },
-    ...{ admit, assure, requireSound, requireSpace, retried },
+    ...trust,
     isRepacking: () => upkeep.isRunning(),
   });
   const committer = createCommitter({
@@ -75,8 +78,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
     ...{ git, layout, spares, flush },
     doubt: (error) => doubt(error, []),
   });
-  /** Why nothing more is acknowledged. */
-  let suspect: SmithyError | undefined;
   let isClosed = false;
   /** Copied from the user's objects, and no commit names them yet. */
   const seeded = new Set<Hash>();
@@ -109,7 +110,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     }
     acknowledged.clear();
     newBlobs.forgetPacks();
-    suspect = undefined;
+    trust.renew();
     isClosed = false;
     return { removed, mended, foreign };
   }
@@ -122,38 +123,6 @@ export function createStore(options: StoreOptions): CheckpointStore {
     await moves.lasting();
     await spares.close();
     reader.restart();
-  }
-
-  function requireSound(): void {
-    if (suspect !== undefined) throw suspect;
-  }
-
-  function requireSpace(incoming: number): void {
-    requireSound();
-    space.require(incoming);
-  }
-
-  /**
-   * A flush that failed may have lost data that a second one reports as safe. Nothing is
-   * acknowledged from here on, and packs that nothing refers to yet go away: a later commit
-   * would take their objects for stored.
-   */
-  async function doubt(error: unknown, fresh: readonly string[]): Promise<SmithyError> {
-    const failure = diskFailure('flush', error);
-    acknowledged.clear();
-    const isClean = await packs.remove(fresh.map((path) => basename(path))).then(
-      () => fresh.length > 0,
-      () => false,
-    );
-    // With every doubtful byte gone again a full disk is only a refusal.
-    if (failure.code !== 'STORAGE_FULL' || !isClean) suspect = failure;
-    return failure;
-  }
-
-  async function admit(fresh: readonly string[]): Promise<void> {
-    await packs.admit(fresh).catch(async (error: unknown) => {
-      throw await doubt(error, fresh);
-    });
   }
 
   async function write(request: CommitRequest, given: readonly FileChange[]): Promise<CommitId> {
@@ -191,31 +160,11 @@ export function createStore(options: StoreOptions): CheckpointStore {
     return id;
   }
 
-  /** A child that was killed says nothing about the work it was doing. */
-  async function retried<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      // Half a pack on a full disk is space that the next one needs; a repack leaves its own.
-      if (!isStale(error) && !upkeep.isRunning()) await packs.sweep();
-      if (!(error instanceof ChildGone)) throw error;
-      return work().catch((again: unknown) => {
-        throw diskFailure('write', again);
-      });
-    }
-  }
-
   /** Here, and flushed: nobody has to write it again. */
   async function isStored(hash: Hash): Promise<boolean> {
     if (acknowledged.has(hash)) return true;
     const pack = packs.find(hash);
-    return pack !== undefined && assure(pack);
-  }
-
-  async function assure(pack: string): Promise<boolean> {
-    return packs.assure(pack).catch(async (error: unknown) => {
-      throw await doubt(error, []);
-    });
+    return pack !== undefined && trust.assure(pack);
   }
 
   /** Files named without their content must be here already: a tree that names them would be broken. */

@@ -4,7 +4,8 @@ import { toResults, type FileResult } from '../core/file-results.js';
 import type { NewEvent } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
-import { summaryLines, type Accounts, type Voice } from './accounts.js';
+import { summaryLines, type Voice } from './account-lines.js';
+import { type Accounts } from './accounts.js';
 import { stateOf, type Claims } from './claims.js';
 import type { PendingChange } from './pending.js';
 

@@ -2,7 +2,7 @@ import type { EditFacts } from '../core/edits.js';
 import type { FileResult } from '../core/file-results.js';
 import type { LedgerEntry } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
-import type { Account } from './accounts.js';
+import type { Account } from './account-lines.js';
 import type { EditRecord } from './edit-book.js';
 import type { Started } from './edit-starts.js';
 import type { Moves } from './entry-results.js';

@@ -3,7 +3,7 @@ import { toResults, type FileResult } from '../core/file-results.js';
 import type { LedgerEntry, NewEvent } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
 import { sameState } from '../core/watching.js';
-import { linesFor, type Account, type Voice } from './accounts.js';
+import { linesFor, type Account, type Voice } from './account-lines.js';
 import { stateOf, type KnownAt } from './claims.js';
 import { fromLine, toEditedFile, type EditAnswer } from './edit-answer.js';
 import type { EditEnd, EditRecord } from './edit-book.js';

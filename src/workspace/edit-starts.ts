@@ -6,7 +6,7 @@ import type { LedgerEntry, NewEvent } from '../core/ledger.js';
 import type { Path } from '../core/model.js';
 import { foldersAbove } from '../core/restore-plan.js';
 import type { FileState } from '../core/watching.js';
-import { linesFor, summaryLines, type Account } from './accounts.js';
+import { linesFor, summaryLines, type Account } from './account-lines.js';
 import { unknownVoice } from './adoption.js';
 import { stateOf, type KnownAt } from './claims.js';
 import type { EditNote } from './edit-book.js';

@@ -5,7 +5,7 @@ import type { Clock, Log } from '../core/ports.js';
 import type { Queue } from '../core/queue.js';
 import type { Snapshot } from '../core/snapshots.js';
 import type { CheckpointStore } from '../core/store.js';
-import { inLines } from './accounts.js';
+import { inLines } from './account-lines.js';
 import type { DialogBook } from './dialog-book.js';
 import type { EditBook } from './edit-book.js';
 import type { Folded, FoldBook } from './fold-book.js';

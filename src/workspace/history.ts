@@ -1,7 +1,8 @@
 import type { DialogState } from '../core/dialogs.js';
 import type { Ledger, LedgerEntry } from '../core/ledger.js';
 import { createQueue, type Queue } from '../core/queue.js';
-import { Accounts, type Account } from './accounts.js';
+import { type Account } from './account-lines.js';
+import { Accounts } from './accounts.js';
 import { BaselineBook } from './baselines.js';
 import { Blame } from './blame.js';
 import { Blocks } from './blocks.js';

@@ -4,7 +4,7 @@ import type { Path } from '../core/model.js';
 import { toPath } from '../core/paths.js';
 import { planRestore } from '../core/restore-plan.js';
 import { sameState } from '../core/watching.js';
-import type { Voice } from './accounts.js';
+import type { Voice } from './account-lines.js';
 import { placeOf, unknownVoice } from './adoption.js';
 import type { KnownAt } from './claims.js';
 import { isTooLarge, steadily, type EditDeps } from './edit-deps.js';

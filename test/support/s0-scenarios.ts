@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { until } from './until.js';
 
 /** What a running program can be made to do. */
 export type Telling =
@@ -103,13 +104,16 @@ async function looking(stage: Stage) {
   return (params: object = {}): Promise<Changes> => stage.changes({ client, ...params });
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+async function clockMovesOn(): Promise<void> {
+  const begun = Date.now();
+  await until('the clock has moved on', () => Date.now() > begun);
+}
 
-/** Until the clock has moved on, so that a time tells what came before it from what comes after. */
+/** A time that tells what came before it from what comes after. */
 async function nextInstant(): Promise<string> {
-  await pause(20);
+  await clockMovesOn();
   const now = new Date().toISOString();
-  await pause(20);
+  await clockMovesOn();
   return now;
 }
 

@@ -238,15 +238,15 @@ describeWithBrowser(`somebody who listens to a browser${WITHOUT_BROWSER}`, () =>
     await tab.run(`say('error', 'long ago')`);
     await hears('console', 1);
     const late: Told[] = [];
+    const since = Date.now() + 1;
     const second = await collect({
-      ...{ port: browser.port, since: Date.now() + 1 },
+      ...{ port: browser.port, since },
       tell: (one) => late.push(one),
       pagesChanged: () => undefined,
     });
     try {
-      await tab.run(
-        `new Promise((resolve) => setTimeout(resolve, 20)).then(() => say('error', 'now'))`,
-      );
+      await until('the clock has moved on', () => Date.now() > since);
+      await tab.run(`say('error', 'now')`);
       await tab.run('connect().then(() => 1)');
       await until('both are told', () => late.length >= 2);
       expect(late).toMatchObject([

@@ -32,6 +32,8 @@ export interface ReachOptions {
 const ATTEMPTS = 5;
 const PATIENCE_MS = 20_000;
 const LOOK_AGAIN_MS = 100;
+/** No socket, nobody behind it, or somebody who was killed before he opened. */
+const NOBODY = ['ENOENT', 'ENOTDIR', 'ENOTSOCK', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'];
 const GONE: readonly string[] = ['DAEMON_UNAVAILABLE', 'SHUTTING_DOWN'];
 
 /** Connects to the project's daemon, starting one when there is none and that is wanted. */
@@ -85,8 +87,7 @@ export async function tryReach(
     requireTrustedSocket(daemon.socket);
     return { wire: await openWire(daemon.socket, options.onEvent), daemon };
   } catch (error) {
-    // The file of a daemon that was killed: no socket any more, or nobody behind it.
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ECONNREFUSED', 'ENOTSOCK')) return undefined;
+    if (hasCode(error, ...NOBODY)) return undefined;
     throw hasCode(error, 'EACCES', 'EPERM') ? notYours(options.root, error) : error;
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { openWire } from '../../src/client/wire.js';
 import { tryLock } from '../../src/host/lock.js';
-import { processesOf } from '../support/processes.js';
+import { processesOf, signal } from '../support/processes.js';
 import { projectsPerTest } from '../support/daemon-project.js';
 import { script } from '../support/script.js';
 import { soon, until } from '../support/until.js';
@@ -108,6 +108,30 @@ describe('the client of the library', () => {
       large: 'FRAME_TOO_LARGE',
       root: project.root,
     });
+  });
+
+  it('starts another daemon when the one it knocks at is killed before it opens', async () => {
+    const project = newProject();
+    const { pid } = await project.startDaemon();
+    // It cannot open any more, and its kernel still takes the call.
+    signal(pid, 'SIGSTOP');
+    const answer = await script<{ pid: number }>(
+      project.root,
+      `
+      const { spawnSync } = await import('node:child_process');
+      const connecting = connect(root);
+      for (let turn = 0; turn < 100; turn++) await undefined;
+      process.kill(${pid}, 'SIGKILL');
+      // In one go: what became of the call is read when nobody is there any more.
+      const isGone = "! test -e /proc/${pid} || grep -qs '^State:.Z' /proc/${pid}/status";
+      spawnSync('sh', ['-c', 'until ' + isGone + '; do :; done']);
+      const client = await connecting;
+      const { pid } = await client.status();
+      await client.close();
+      return { pid };
+      `,
+    );
+    expect(answer.pid).not.toBe(pid);
   });
 
   it('comes back after a kill -9 over one connection, for many calls at once', async () => {

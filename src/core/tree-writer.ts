@@ -13,7 +13,7 @@ export type ContentSource = (hash: Hash) => Promise<Content>;
 
 /**
  * Why a path was left as it was. `changed_meanwhile`: it is not what the plan expects, so somebody
- * wrote it; save it and plan again. `in_the_way`: something the plan knows nothing of is there
+ * wrote it. `in_the_way`: something the plan knows nothing of is there
  * (ignored, excluded, special, a folder, a link on the way). `protected`: no path we ever touch.
  * Anything else is a code and its text, such as `EACCES: permission denied`.
  */
@@ -57,7 +57,7 @@ export type ReadContent = (path: Path) => Promise<StoreContent | null>;
  */
 export interface TreeWriter {
   /**
-   * One outcome per path, in the order of the steps. A full disk ends the work: what is left is
+   * One outcome per path, or two where a file and a folder change places, in the order of the steps. A full disk ends the work: what is left is
    * skipped, so that nothing is deleted for a restore that cannot be completed.
    *
    * @throws SmithyError STORAGE_FULL before the first step if `bytes` do not fit.

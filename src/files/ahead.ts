@@ -26,6 +26,8 @@ export function* fetchAhead(steps: readonly Step[], source: ContentSource): Gene
 }
 
 function prepare(step: Step, source: ContentSource): Prepared {
+  // Of a change of mode it is rarely needed, of the others never.
+  if (step.kind === 'chmod') return { step, content: () => source(step.hash) };
   if (step.kind !== 'write') return { step, content: () => Promise.resolve(new Uint8Array()) };
   const fetched = source(step.hash).then(
     (content) => () => content,

@@ -60,7 +60,9 @@ export async function applyFileStep(
   const seen = await deps.eye.look(folder.at(name), { ...deps.lastHold, isFirst });
   const verdict = judge(step, seen);
   if (verdict !== 'go') return toResult(verdict);
-  if (step.kind === 'chmod') return changeMode(deps, { ...place, step }, seen);
+  if (step.kind === 'chmod' && !hasOtherNames(seen)) {
+    return changeMode(deps, { ...place, step }, seen);
+  }
   refuseReadOnly(folder.at(name), seen);
   if (step.kind === 'delete') return remove(deps, { ...place, step });
   return write(deps, { ...place, step }, { seen, content: await content() });
@@ -77,6 +79,11 @@ function occupied({ expect }: FileStep): StepResult {
 
 function toResult(verdict: Exclude<Verdict, 'go'>): StepResult {
   return verdict === 'unchanged' ? verdict : { reason: verdict };
+}
+
+/** They may lie anywhere, outside of the project too, and would change with this one. */
+function hasOtherNames({ stat }: Sight): boolean {
+  return stat !== undefined && stat.nlink > 1n;
 }
 
 /** A rename needs no right to write the old file. Whoever made it read-only meant it, though. */
@@ -155,7 +162,7 @@ function remove(deps: StepDeps, site: Site): StepResult {
 }
 
 function isInPlace(walk: Walk, { parts, folder }: Site): boolean {
-  return walk.enter(parts) === folder;
+  return walk.isInPlace(parts, folder);
 }
 
 /** The folder was moved while we worked in it: the change is where it went, not at the path. */

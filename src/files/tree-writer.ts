@@ -53,11 +53,12 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
       inTree(async (tree) => {
         if (bytes !== undefined) requireSpace(root, bytes);
         const performer = createPerformer({ ...tree, signal });
-        const outcomes = new Map<Path, Outcome>();
+        const outcomes = new Map<string, Outcome>();
         let count = 0;
+        let begun: ReadonlySet<Path> = new Set();
         const done = (outcome: Outcome): void => {
-          // A folder that gave way to a file has two steps; the file's is the last word.
-          outcomes.set(outcome.path, outcome);
+          const isOurs = outcome.result === 'unchanged' && begun.has(outcome.path);
+          outcomes.set(keyOf(outcome), isOurs ? { ...outcome, result: 'restored' } : outcome);
           count += 1;
           onProgress?.(count);
         };
@@ -66,11 +67,12 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
         let rest = steps;
         if (replacements.length >= WORTH_THREADS) {
           const work = { root, identity, mostHeld: Math.floor(mostOpen / THREADS) };
-          const left = await replaceInThreads({
+          const after = await replaceInThreads({
             ...{ ...work, steps: replacements, source: stopping, performer, signal, done },
           });
+          begun = after.begun;
           // Before the rest, which deletes: they are what needs space.
-          rest = [...left, ...steps.filter((step) => !isReplacement(step))];
+          rest = [...after.left, ...steps.filter((step) => !isReplacement(step))];
         }
         try {
           for (const prepared of fetchAhead(rest, stopping)) {
@@ -81,6 +83,7 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
         } finally {
           lastHold.letGo();
         }
+        if (begun.size > 0) await sweep(tree, begun);
         return inOrder(steps, outcomes);
       }),
     readFile: (path) => inTree((tree) => readFile(tree, path)),
@@ -101,9 +104,13 @@ function isReplacement(step: Step): step is Replacement {
   );
 }
 
-function inOrder(steps: readonly Step[], outcomes: ReadonlyMap<Path, Outcome>): Outcome[] {
-  const paths = new Set(steps.map(({ path }) => path));
-  return [...paths].flatMap((path) => outcomes.get(path) ?? []);
+function inOrder(steps: readonly Step[], outcomes: ReadonlyMap<string, Outcome>): Outcome[] {
+  return steps.flatMap((step) => outcomes.get(keyOf(step)) ?? []);
+}
+
+/** A file that gives way to a folder has two steps, and so has a folder that gives way to a file. */
+function keyOf({ path, kind }: Pick<Step, 'path' | 'kind'>): string {
+  return kind === 'make_folder' || kind === 'remove_folder' ? `${path}/` : path;
 }
 
 async function sweep({ walk, pace }: Tree, paths: Iterable<Path>): Promise<Path[]> {

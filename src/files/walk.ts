@@ -28,6 +28,8 @@ export interface Walk {
    * it was, all the way up: a held one is asked again after each breath, a checked one every time.
    */
   enter(parts: readonly string[], create?: 'create'): Folder | 'missing' | 'blocked';
+  /** Whether a folder that was just entered is where it was, all the way up. Asked of the disk each time. */
+  isInPlace(parts: readonly string[], folder: Folder): boolean;
   close(): void;
 }
 
@@ -113,9 +115,19 @@ export function openWalk({
     return folder;
   };
 
+  const isInPlace: Walk['isInPlace'] = (parts, folder) => {
+    let above = top;
+    for (const [depth, name] of parts.entries()) {
+      const held = way[depth];
+      if (held?.name !== name || identityAt(above.at(name)) !== held.identity) return false;
+      above = held;
+    }
+    return above === folder;
+  };
+
   return {
     identity: top.identity,
-    enter,
+    ...{ enter, isInPlace },
     close: () => {
       shorten(0);
       top.close();

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { packageFile } from '../core/package-file.js';
+import type { Path } from '../core/model.js';
 import type { Step } from '../core/restore-plan.js';
 import type { ContentSource, Outcome } from '../core/tree-writer.js';
 import type { Performer } from './performer.js';
@@ -22,10 +23,17 @@ const BATCH = 64;
 /** One being written, one being fetched. */
 const IN_FLIGHT = 2;
 
+export interface LeftByThreads {
+  readonly left: Step[];
+  /** Of them, what a thread had when it died: some of it may have been done. */
+  readonly begun: ReadonlySet<Path>;
+}
+
 /** Replaces files on several threads, in any order. Answers what is left to the caller. */
-export async function replaceInThreads(work: ThreadWork): Promise<Step[]> {
+export async function replaceInThreads(work: ThreadWork): Promise<LeftByThreads> {
   const { steps, performer, signal } = work;
   const left: Step[] = [];
+  const begun = new Set<Path>();
   const threads = Array.from({ length: THREADS }, () => startThread(work));
   let next = 0;
 
@@ -37,6 +45,7 @@ export async function replaceInThreads(work: ThreadWork): Promise<Step[]> {
       left.push(...others);
       const reply = await thread.replace(whole);
       if (reply === undefined) {
+        for (const { step } of whole) begun.add(step.path);
         left.push(...whole.map(({ step }) => step));
         return;
       }
@@ -53,7 +62,7 @@ export async function replaceInThreads(work: ThreadWork): Promise<Step[]> {
   } finally {
     for (const thread of threads) thread.end();
   }
-  return [...left, ...steps.slice(next)];
+  return { left: [...left, ...steps.slice(next)], begun };
 }
 
 /** What can go to a thread: contents in memory. Streams and failures are for the caller. */
@@ -71,7 +80,7 @@ async function fetch(batch: readonly Replacement[], source: ContentSource) {
 }
 
 interface Thread {
-  /** Undefined when the thread is gone: some of it may have been done. */
+  /** Undefined when the thread is gone. */
   replace(given: Parameters<typeof encodeRequest>[1]): Promise<WriteReply | undefined>;
   /** Files it still holds are let go of on the way. */
   end(): void;

@@ -2,7 +2,9 @@ import type { FileStep } from '../core/restore-plan.js';
 import type { Outcome, SkipReason } from '../core/tree-writer.js';
 
 /** A file that is to take the place of the one that is there. */
-export type Replacement = Extract<FileStep, { readonly kind: 'write' }>;
+export type Replacement = Extract<FileStep, { readonly mode: unknown }> & {
+  readonly kind: 'write';
+};
 
 /** What a thread works on, and where. */
 export interface ThreadData {

@@ -119,7 +119,7 @@ export class EditAborts {
       for (const path of moved.restored) done.restored.push(path);
       for (const path of moved.deleted) done.deleted.push(path);
       done.skipped = moved.skipped;
-      if (!moved.raced || round === MOST_ROUNDS) return;
+      if (moved.raced.length === 0 || round === MOST_ROUNDS) return;
     }
   }
 

@@ -20,15 +20,7 @@ import { reportProgress, type ProgressDeps } from './progress.js';
 import type { Queue } from '../core/queue.js';
 import { countsOf, listsOf, untouched, type RestoreAnswer } from './restore-answer.js';
 import { partOf, type Part } from './restore-part.js';
-import {
-  addTo,
-  applyMove,
-  nothingMoved,
-  planMove,
-  summarisePlan,
-  type MoveDeps,
-  type Moved,
-} from './tree-moves.js';
+import { applyMove, planMove, summarisePlan, type MoveDeps, type Moved } from './tree-moves.js';
 import type { Intent, Target } from './intent.js';
 import { settled } from './settled.js';
 
@@ -61,8 +53,6 @@ export interface RestoreRequest {
   /** Of the one path that is given. */
   readonly hunks?: Omit<HunkChoice, 'path'> | undefined;
 }
-
-const MOST_ROUNDS = 5;
 
 /** Taking the project to another state, and back. */
 export class Restores {
@@ -112,8 +102,7 @@ export class Restores {
     }
     if (dialog !== undefined) await this.#sweep(dialog, left.target);
     if (dialog !== undefined && left.what === 'restore') {
-      // What was pending is saved already. What is on disk now is half of this very restore and
-      // no state to go back to; whatever else is found there is saved on the way.
+      // What was pending is saved already, and half of this very restore is no state to go back to.
       const { target: commit, paths, trail, label, asOf } = left;
       await this.#finishMove(dialog, { commit, paths, trail, label, asOf });
     }
@@ -122,7 +111,7 @@ export class Restores {
 
   /** Brings the tree to a commit; the dialog's tip is what is on disk. Shared with reset. */
   async bring(dialog: DialogState, target: Target, what: Intent['what']): Promise<Moved> {
-    const { intent, book, checkpoints, clock } = this.#deps;
+    const { intent, book, clock } = this.#deps;
     const { commit, ...told } = target;
     const left = intent.read() as Intent | undefined;
     const since = { from: left?.from ?? dialog.tip, after: book.movedAt(dialog.id) };
@@ -130,22 +119,11 @@ export class Restores {
     intent.write(written);
     this.#underWay = written;
     this.#begun = clock.monotonic();
-    const all = nothingMoved();
-    let present = dialog;
     const onProgress = reportProgress(this.#deps, { what: 'restore', dialog: dialog.id });
-    for (let round = 1; ; round++) {
-      const plan = await planMove(this.#deps, this.#move(present, target));
-      // What a killed daemon began goes on with whatever room there is.
-      const isAllOrNothing = round === 1 && left === undefined;
-      const moved = await applyMove(this.#deps, plan, { onProgress, isAllOrNothing });
-      addTo(all, moved);
-      if (!moved.raced || round === MOST_ROUNDS) {
-        return { ...all, skipped: moved.skipped, raced: moved.raced };
-      }
-      // Somebody wrote meanwhile: that is work too, and is saved before it is replaced.
-      await checkpoints.save(present, SAFETY);
-      present = book.get(dialog.id);
-    }
+    const plan = await planMove(this.#deps, this.#move(dialog, target));
+    // What a killed daemon began goes on with whatever room there is. What somebody writes meanwhile
+    // is newer than all that was asked to go: it stays, and is told as skipped.
+    return applyMove(this.#deps, plan, { onProgress, isAllOrNothing: left === undefined });
   }
 
   /** @throws SmithyError RESTORE_BLOCKED when somebody edits what would change. */
@@ -174,7 +152,6 @@ export class Restores {
     const dialog = this.#deps.book.list().find(({ id }) => id === left.dialog);
     if (dialog !== undefined) {
       await this.#sweep(dialog, left.target);
-      // Not to the tip: of a restore that raced that is half of the way.
       const back = { from: left.target, to: left.from ?? dialog.tip };
       const { paths } = left;
       const plan = await planMove(this.#deps, paths === undefined ? back : { ...back, paths });

@@ -1,10 +1,16 @@
 import type { Span } from '../core/edits.js';
 import type { CommitId, Hash, Path } from '../core/model.js';
-import { foldersAbove, planRestore, type Difference, type Step } from '../core/restore-plan.js';
+import {
+  foldersAbove,
+  isChosen,
+  planRestore,
+  type Difference,
+  type Step,
+} from '../core/restore-plan.js';
 import { createLookout } from '../core/sight.js';
 import type { CheckpointStore, Commit, OnProgress, TreeChange } from '../core/store.js';
 import type { Content, Outcome, TreeWriter } from '../core/tree-writer.js';
-import type { Watcher } from '../core/watching.js';
+import { sameState, type Watcher } from '../core/watching.js';
 import { BASED_ON } from './goals.js';
 import type { Sights } from './sights.js';
 
@@ -47,8 +53,8 @@ export interface Moved {
   readonly skipped: Skipped[];
   /** What was there and what is there now, for each path written or deleted. */
   readonly changes: Span[];
-  /** Somebody wrote them between saving and writing: save again, then try again. */
-  readonly raced: boolean;
+  /** Somebody wrote them between saving and writing. */
+  readonly raced: readonly Path[];
 }
 
 /** What would make the tree on disk equal to a checkpoint. */
@@ -60,7 +66,8 @@ export async function planMove(deps: MoveDeps, request: MoveRequest): Promise<Mo
   ]);
   const differences =
     request.differences ?? (await store.differences(request.from, request.to)).map(toDifference);
-  const spared = await sparedDeletions(deps, { to, asOf: request.asOf }, differences);
+  const asked = differences.filter(({ path }) => isChosen(request.paths)(path));
+  const spared = await sparedDeletions(deps, { to, asOf: request.asOf }, asked);
   const left = new Set(spared.map(({ path }) => path));
   const { steps } = planRestore({
     differences: differences.filter(({ path }) => !left.has(path)),
@@ -97,10 +104,23 @@ export async function applyMove(
       ...(isAllOrNothing ? { bytes } : {}),
     });
     await watcher.settle();
-    return summarise(steps, outcomes, spared);
+    const moved = summarise(steps, outcomes, spared);
+    if (moved.raced.some(isUntold(watcher, steps))) await watcher.rescan();
+    return moved;
   } finally {
     for (const silence of silences) silence();
   }
+}
+
+/** Written in a way that no event tells of, as through a mapping: it must be looked for to be known. */
+function isUntold(watcher: Watcher, steps: readonly Step[]): (path: Path) => boolean {
+  const expected = new Map(
+    steps.flatMap((step) => ('expect' in step ? [[step.path, step.expect] as const] : [])),
+  );
+  return (path) => {
+    const state = expected.get(path);
+    return state !== undefined && sameState(watcher.get(path) ?? null, state);
+  };
 }
 
 /** Many small ones are fetched ahead of need; a large one is streamed when its turn comes. */
@@ -117,19 +137,8 @@ export function summarisePlan({ steps, spared }: MovePlan): Moved {
     deleted: steps.filter(({ kind }) => kind === 'delete').map(({ path }) => path),
     skipped: [...spared],
     changes: [],
-    raced: false,
+    raced: [],
   };
-}
-
-/** One by one: as arguments of one call a hundred thousand paths are too many. */
-export function addTo(all: Moved, more: Moved): void {
-  for (const path of more.restored) all.restored.push(path);
-  for (const path of more.deleted) all.deleted.push(path);
-  for (const change of more.changes) all.changes.push(change);
-}
-
-export function nothingMoved(): Moved {
-  return { restored: [], deleted: [], skipped: [], changes: [], raced: false };
 }
 
 function summarise(
@@ -137,17 +146,23 @@ function summarise(
   outcomes: readonly Outcome[],
   spared: readonly Skipped[],
 ): Moved {
-  const moved: Moved = { ...nothingMoved(), skipped: [...spared] };
+  const moved = { restored: [] as string[], deleted: [] as string[], skipped: [...spared] };
   const done = new Set<Path>();
-  let raced = false;
-  for (const outcome of outcomes) {
-    const isFile = outcome.kind !== 'make_folder' && outcome.kind !== 'remove_folder';
+  const skipped = new Set<Path>();
+  const raced: Path[] = [];
+  for (const { path, kind, ...outcome } of outcomes) {
+    const isFile = kind !== 'make_folder' && kind !== 'remove_folder';
     if (outcome.result === 'skipped') {
-      if (isFile) moved.skipped.push({ path: outcome.path, reason: outcome.reason });
-      if (outcome.reason === 'changed_meanwhile') raced = true;
-    } else if (isFile && outcome.result === 'restored') moved.restored.push(outcome.path);
-    else if (isFile && outcome.result === 'deleted') moved.deleted.push(outcome.path);
-    if (isFile && outcome.result !== 'skipped') done.add(outcome.path);
+      // A file that could not go keeps the folder in its place from coming: that is one thing to tell.
+      if (!skipped.has(path)) moved.skipped.push({ path, reason: outcome.reason });
+      skipped.add(path);
+      if (outcome.reason === 'changed_meanwhile') raced.push(path);
+      continue;
+    }
+    if (!isFile) continue;
+    if (outcome.result === 'restored') moved.restored.push(path);
+    else if (outcome.result === 'deleted') moved.deleted.push(path);
+    done.add(path);
   }
   const changes = steps.flatMap((step) => (done.has(step.path) ? changeOf(step) : []));
   return { ...moved, changes, raced };

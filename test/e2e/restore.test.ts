@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -341,6 +342,66 @@ describe('a restore', () => {
     await work.call('redo');
     expect(work.read('a')).toBe('new');
     expect((await work.refusal('redo')).data['code']).toBe('CHECKPOINT_NOT_FOUND');
+  });
+
+  it('tells of a file that gives way to an empty folder, and of one that does not', async () => {
+    const work = shared();
+    await work.fresh({ keep: '1' });
+    mkdirSync(work.at('a'));
+    const { commit_id: one } = await work.save('a folder');
+    rmSync(work.at('a'), { recursive: true });
+    work.put({ a: 'precious' });
+    await work.save('a file');
+    const dry = await work.restore(one, { dry_run: true });
+    const done = await work.restore(one);
+    expect([dry.deleted, done.deleted, done.skipped]).toEqual([['a'], ['a'], []]);
+    expect(work.disk()).toEqual({ 'a/': 'empty folder', keep: 'file 1' });
+    const { events } = await work.call<{ events: { files: string[] }[] }>('history', { file: 'a' });
+    expect(events.length).toBeGreaterThan(0);
+    await work.call('undo');
+    expect(work.disk()).toEqual({ a: 'file precious', keep: 'file 1' });
+  });
+
+  it('says that an ignored file has the place of an empty folder', async () => {
+    const work = shared();
+    await work.fresh({ '.gitignore': 'logs\n' });
+    mkdirSync(work.at('log'));
+    const { commit_id: one } = await work.save('an empty folder');
+    rmSync(work.at('log'), { recursive: true });
+    work.put({ '.gitignore': 'log\n', log: 'ignored' });
+    await work.save('a file that is ignored');
+    const { skipped } = await work.restore(one);
+    expect(skipped).toEqual([{ path: 'log', reason: 'in_the_way' }]);
+    expect(work.read('log')).toBe('ignored');
+  });
+
+  it('of some paths says nothing of others', async () => {
+    const work = shared();
+    const { initial_checkpoint: one } = await work.fresh({ a: '1', '.gitignore': 'ign*\n' });
+    work.put({ a: '2', '.gitignore': '\n', 'ign.txt': 'i' });
+    await work.save('no longer ignored');
+    for (const dry_run of [true, false]) {
+      const told = await work.restore(one, { paths: ['a'], dry_run });
+      expect([told.restored, told.skipped]).toEqual([['a'], []]);
+    }
+  });
+
+  it('changes the mode of no other name of a file', async () => {
+    const work = shared();
+    const outside = mkdtempSync(join(tmpdir(), 'smithyd-outside-'));
+    try {
+      const tool = join(outside, 'tool');
+      const { initial_checkpoint: one } = await work.fresh({ tool: '#!/bin/sh\n' });
+      writeFileSync(tool, '#!/bin/sh\n');
+      chmodSync(tool, 0o755);
+      rmSync(work.at('tool'));
+      linkSync(tool, work.at('tool'));
+      expect((await work.restore(one)).restored).toEqual(['tool']);
+      expect(work.disk()).toEqual({ tool: 'file #!/bin/sh\n' });
+      expect(lstatSync(tool).mode & 0o777).toBe(0o755);
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
   });
 
   it('61: undo sees empty directories', async () => {

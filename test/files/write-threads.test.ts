@@ -1,4 +1,15 @@
-import { chmodSync, renameSync, statSync, symlinkSync, unlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type * as Writers from '../../src/files/tree-writer.js';
 import { createProject, stepsBetween, told } from './project.js';
@@ -121,6 +132,53 @@ onLinux('very many replaced files', () => {
     for (const path of Object.keys(answer)) {
       expect(tree[path]).toBe((restored.includes(path) ? fresh : old)[path]);
       if (!restored.includes(path)) expect(answer[path]).toBe('cancelled');
+    }
+  });
+});
+
+/** In a process of its own, whose threads end after their second answer. */
+const DYING = `
+import worker from 'node:worker_threads';
+import { syncBuiltinESMExports } from 'node:module';
+import { readFileSync } from 'node:fs';
+const stay = setInterval(() => undefined, 1000);
+worker.Worker = class extends worker.Worker {
+  answers = 0;
+  constructor(...all) {
+    super(...all);
+    this.on('message', () => ++this.answers === 2 && this.terminate());
+  }
+};
+syncBuiltinESMExports();
+const [root, writer, given] = process.argv.slice(1);
+const { createTreeWriter } = await import(writer);
+const { steps, contents } = JSON.parse(readFileSync(given, 'utf8'));
+const source = (hash) => Promise.resolve(Buffer.from(contents[hash]));
+const outcomes = await createTreeWriter({ root }).apply(steps, source);
+process.stdout.write(JSON.stringify(outcomes.map(({ path, result }) => [path, result])));
+clearInterval(stay);
+`;
+
+onLinux('a thread that dies', () => {
+  it('costs nothing: what it did is told, what it left lying about goes away', async () => {
+    project.remember(many('new'));
+    const steps = stepsBetween(many('old'), many('new'));
+    const hashes = steps.flatMap((step) => ('hash' in step ? [step.hash] : []));
+    const contents = await Promise.all(
+      hashes.map(async (hash) => [hash, (await project.content(hash)).toString()] as const),
+    );
+    const given = join(tmpdir(), `given-${process.pid}.json`);
+    writeFileSync(given, JSON.stringify({ steps, contents: Object.fromEntries(contents) }));
+    try {
+      const writer = new URL(BUILT, import.meta.url).href;
+      const words = ['--input-type=module', '-e', DYING, project.root, writer, given];
+      const told = JSON.parse(
+        execFileSync(process.execPath, words, { encoding: 'utf8' }),
+      ) as string[];
+      expect(told).toEqual(steps.map(({ path }) => [path, 'restored']));
+      expect(project.tree()).toEqual(many('new'));
+    } finally {
+      rmSync(given);
     }
   });
 });

@@ -46,7 +46,7 @@ export function createBlobPacks(deps: BlobPacksDeps): BlobPacks {
   const pathOf = (name: string, end: string): string => join(layout.packs, `${name}${end}`);
 
   async function put(entries: readonly PackEntry[], kind: number): Promise<void> {
-    const place = { folder: layout.packs, spares, isHeld: isRepacking() };
+    const place = { folder: layout.packs, spares, packs, isHeld: isRepacking() };
     const { path, bytes } = await writeSmallPack(entries, place);
     await admit([path]);
     const name = basename(path, '.pack');

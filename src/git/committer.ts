@@ -9,6 +9,7 @@ import type { Layout } from './layout.js';
 import { toText } from './message.js';
 import { createTrees } from './new-trees.js';
 import { HURRIED, toEntry, type ObjectKind, type PackEntry } from './pack-file.js';
+import type { Packs } from './packs.js';
 import type { Reader } from './reader.js';
 import { writeSmallPack } from './small-pack.js';
 import type { SpareFiles } from './spare-files.js';
@@ -24,6 +25,7 @@ export interface CommitterDeps {
   readonly spares: Pick<SpareFiles, 'take'>;
   readonly reader: Pick<Reader, 'read'>;
   readonly importer: Importer;
+  readonly packs: Pick<Packs, 'knows'>;
   readonly treeOf: (commit: CommitId) => Promise<string>;
   /** On the disk for certain. */
   readonly isStored: (hash: Hash) => Promise<boolean>;
@@ -84,7 +86,8 @@ export function createCommitter(deps: CommitterDeps): Committer {
         const bytes = encodeCommit(request, root);
         const id = objectId('commit', bytes);
         await pack.add('commit', id as Hash, bytes);
-        const packs = [...(await deps.importer.blobs(large)), ...(await pack.finish())];
+        pack.took(await deps.importer.blobs(large));
+        const packs = await pack.finish();
         remember(id as CommitId, root);
         return { id: id as CommitId, packs };
       } catch (error) {
@@ -130,17 +133,24 @@ async function addSmall(
 
 interface Packing {
   has(hash: Hash): Promise<boolean>;
-  /** Once; whether the store has it is not asked: trees and commits are new but for a few. */
+  /**
+   * Once. Trees and commits are new but for a few, so whether the store has them is asked only during
+   * a repack: what is in a pack that it must leave alone, it would drop from all others.
+   */
   add(kind: ObjectKind, hash: Hash, bytes: Uint8Array): Promise<void>;
+  /** Packs that others made for it. */
+  took(packs: readonly string[]): void;
   /** The packs, not flushed. */
   finish(): Promise<string[]>;
-  /** Nobody will refer to them. */
+  /** Nobody will refer to them, but for those that were there before. */
   discard(): void;
 }
 
-function createPacking({ layout, spares, isStored, isRepacking }: CommitterDeps): Packing {
+function createPacking(deps: CommitterDeps): Packing {
+  const { layout, spares, packs, isStored, isRepacking } = deps;
   const added = new Set<Hash>();
-  const packs: string[] = [];
+  const all: string[] = [];
+  const own = new Set<string>();
   let entries: PackEntry[] = [];
   let bytes = 0;
 
@@ -149,11 +159,12 @@ function createPacking({ layout, spares, isStored, isRepacking }: CommitterDeps)
     const some = entries;
     entries = [];
     bytes = 0;
-    const place = { folder: layout.packs, spares, isHeld: isRepacking() };
-    const { path } = await writeSmallPack(some, place).catch((error: unknown) => {
+    const place = { folder: layout.packs, spares, packs, isHeld: isRepacking() };
+    const { path, isOld } = await writeSmallPack(some, place).catch((error: unknown) => {
       throw diskFailure('write', error);
     });
-    packs.push(path);
+    all.push(path);
+    if (!isOld) own.add(path);
   }
 
   return {
@@ -161,17 +172,22 @@ function createPacking({ layout, spares, isStored, isRepacking }: CommitterDeps)
     async add(kind, hash, content) {
       if (added.has(hash)) return;
       added.add(hash);
+      if (kind !== 'blob' && isRepacking() && (await isStored(hash))) return;
       const entry = await toEntry(hash, content, { kind, ...HURRIED });
       entries.push(entry);
       bytes += entry.bytes.byteLength;
       if (bytes >= PACK_BYTES) await write();
     },
+    took(given) {
+      all.push(...given);
+      for (const path of given) if (!packs.knows(path)) own.add(path);
+    },
     async finish() {
       await write();
-      return packs;
+      return all;
     },
     discard() {
-      for (const path of packs) {
+      for (const path of own) {
         for (const end of ['.idx', '.pack', '.keep']) {
           rmSync(path.replace(/\.pack$/u, end), { force: true });
         }

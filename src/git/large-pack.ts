@@ -12,22 +12,34 @@ import { join } from 'node:path';
 import type { Hash } from '../core/model.js';
 import type { DeflateReply } from './deflate-wire.js';
 import { encodeIndex, packHeader, type PlacedEntry } from './pack-file.js';
+import type { Packs } from './packs.js';
 
 /** A pack that grows in its file: of any number of blobs, of which none stays in memory. */
 export interface LargePack {
   /** Those of a batch that are what their names say. */
   add(hashes: readonly Hash[], entries: DeflateReply): void;
   readonly bytes: () => number;
-  /** Makes it visible; answers its path. Not flushed yet. */
+  /** Makes it visible, unless the very pack was there before; answers its path. Not flushed yet. */
   finish(): string;
   /** What is not visible by now goes. */
   discard(): void;
 }
 
+export interface LargePackPlace {
+  readonly folder: string;
+  readonly packs: Pick<Packs, 'knows'>;
+  readonly number: number;
+  /** A repack that is under way leaves it alone. */
+  readonly isHeld: () => boolean;
+}
+
 const CHUNK = 1024 * 1024;
 
 /** As many entries as are expected: with another number of them it is read once more at the end. */
-export function openLargePack(folder: string, number: number, expected: number): LargePack {
+export function openLargePack(
+  { folder, packs, number, isHeld }: LargePackPlace,
+  expected: number,
+): LargePack {
   const growing = join(folder, `tmp_pack_many-${number}`);
   const file = openSync(growing, 'wx+', 0o444);
   const placed: PlacedEntry[] = [];
@@ -91,8 +103,11 @@ export function openLargePack(folder: string, number: number, expected: number):
       put(sum, size);
       close();
       const name = join(folder, `pack-${sum.toString('hex')}`);
+      // Replaced by one that is not flushed yet it would be less than it was.
+      if (packs.knows(`${name}.pack`)) return `${name}.pack`;
       const index = join(folder, `tmp_idx_many-${number}`);
       writeFileSync(index, encodeIndex(placed, sum), { mode: 0o444 });
+      if (isHeld()) writeFileSync(`${name}.keep`, '');
       // Whole before its index makes it visible, to readers and after a kill.
       renameSync(growing, `${name}.pack`);
       renameSync(index, `${name}.idx`);

@@ -4,12 +4,17 @@ import { isStale, stale } from './blobs.js';
 import { startDeflateThreads, ThreadsGone, type DeflateThreads } from './deflate-threads.js';
 import type { DeflateReply } from './deflate-wire.js';
 import { diskFailure } from './failures.js';
-import { openLargePack, type LargePack } from './large-pack.js';
+import { openLargePack, type LargePack, type LargePackPlace } from './large-pack.js';
+import type { Packs } from './packs.js';
 
 export interface ManyBlobsDeps {
   /** Where packs are. */
   readonly folder: string;
+  readonly packs: Pick<Packs, 'knows'>;
   readonly isKnown: (hash: Hash) => boolean;
+  /** On the disk for certain; takes a look at the packs. */
+  readonly isStored: (hash: Hash) => Promise<boolean>;
+  readonly isRepacking: () => boolean;
   /** Flushes a pack and counts it in. */
   readonly admit: (paths: readonly string[]) => Promise<void>;
   /** Flushed, all of them. */
@@ -32,18 +37,22 @@ const LARGEST_PACK = 1024 * 1024 * 1024;
  * one after the other: on two processors 100,000 files took it 11 s, with the reader waiting for it.
  * What is not in a pack afterwards is for that child all the same.
  */
-export function createManyBlobs({ folder, isKnown, admit, acknowledge }: ManyBlobsDeps) {
-  let packs = 0;
+export function createManyBlobs(deps: ManyBlobsDeps) {
+  const { admit, acknowledge, isKnown, isRepacking } = deps;
+  let made = 0;
 
   /** Answers what is packed and flushed now. */
   async function write(blobs: readonly NamedBlob[], onProgress?: OnProgress) {
     const all = new Set<Hash>();
-    const unknown = distinct(blobs.filter(({ hash }) => !isKnown(hash)));
+    const found = distinct(blobs.filter(({ hash }) => !isKnown(hash)));
+    // What a pack of ours has twice, a repack leaves to the one that it must not touch.
+    const unknown = isRepacking() ? await notStored(found) : found;
     if (unknown.length < MANY_BLOBS) return all;
     const threads = startDeflateThreads();
     try {
       for (let from = 0; from < unknown.length;) {
-        const pack = opened(folder, ++packs, smallOnes(unknown, from));
+        const place = { ...deps, number: ++made, isHeld: isRepacking };
+        const pack = opened(place, smallOnes(unknown, from));
         const { read, packed, error } = await fill(pack, {
           ...{ threads, blobs: unknown, from, onProgress },
         });
@@ -59,6 +68,12 @@ export function createManyBlobs({ folder, isKnown, admit, acknowledge }: ManyBlo
     } finally {
       threads.end();
     }
+  }
+
+  async function notStored(blobs: readonly NamedBlob[]): Promise<NamedBlob[]> {
+    const missing: NamedBlob[] = [];
+    for (const blob of blobs) if (!(await deps.isStored(blob.hash))) missing.push(blob);
+    return missing;
   }
 
   /** When one content has changed, the others are kept: whoever tries again goes on from there. */
@@ -80,9 +95,9 @@ function smallOnes(blobs: readonly NewBlob[], from: number): number {
   return blobs.reduce((sum, { size = 0 }, at) => sum + Number(at >= from && size <= LARGEST), 0);
 }
 
-function opened(folder: string, number: number, expected: number): LargePack {
+function opened(place: LargePackPlace, expected: number): LargePack {
   try {
-    return openLargePack(folder, number, expected);
+    return openLargePack(place, expected);
   } catch (error) {
     throw diskFailure('write', error);
   }

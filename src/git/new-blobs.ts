@@ -45,8 +45,14 @@ export function createNewBlobs(deps: NewBlobsDeps): NewBlobs {
 
   /** Content of any size: through the child, which holds none of it. */
   async function stream(blobs: readonly NewBlob[]): Promise<void> {
-    requireSpace(blobs.reduce((sum, { size = 0 }) => sum + size, 0));
-    await admit(await deps.retried(() => importer.blobs(blobs)));
+    // The child leaves out what any pack has, flushed or not.
+    const missing: NewBlob[] = [];
+    for (const blob of blobs) {
+      const pack = packs.find(blob.hash);
+      if (pack === undefined || !(await assure(pack))) missing.push(blob);
+    }
+    requireSpace(missing.reduce((sum, { size = 0 }) => sum + size, 0));
+    await admit(await deps.retried(() => importer.blobs(missing)));
     for (const { hash } of blobs) acknowledged.add(hash);
   }
 

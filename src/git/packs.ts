@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { readdir, rm, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Hash } from '../core/model.js';
@@ -10,6 +11,8 @@ import { summarise, type PackSummary } from './pack-lookup.js';
 export interface Packs {
   sizes(): StoreSizes;
   names(): string[];
+  /** Whether a pack, given by its path, was there before: others may count on what it holds. */
+  knows(path: string): boolean;
   /** Flushes new packs, their indexes and the folder, all at once. */
   flush(paths: readonly string[]): Promise<void>;
   /** The same, and counts them in. */
@@ -42,6 +45,8 @@ interface Pack {
 }
 
 const ENDINGS = ['.keep', '.rev', '.mtimes'];
+/** Nobody takes that long between a pack and its index. */
+const LEFT_MS = 60 * 60_000;
 const UNFINISHED = /^(tmp_|\.tmp-)/u;
 
 export function createPacks(layout: Layout, flush: (path: string) => Promise<void>): Packs {
@@ -67,15 +72,18 @@ export function createPacks(layout: Layout, flush: (path: string) => Promise<voi
   }
 
   async function recount(): Promise<void> {
+    const atFirst = new Set(known.keys());
+    const names = await readdir(layout.packs);
+    // Whoever asks meanwhile, or counts one in, finds what is known so far.
     const before = new Map(known);
     known.clear();
-    const names = await readdir(layout.packs);
-    const packs = names.filter((name) => name.endsWith('.pack'));
+    const added = [...before.keys()].filter((name) => !atFirst.has(name));
+    const packs = new Set([...names.filter((name) => name.endsWith('.pack')), ...added]);
     // A pack without an index was not finished, or a repack that outlived its daemon is removing
     // it; either way its objects are elsewhere.
     for (const name of packs) {
       try {
-        count(name, (known.get(name) ?? before.get(name))?.isFlushed ?? false);
+        count(name, before.get(name)?.isFlushed ?? false);
       } catch (error) {
         gone(error);
       }
@@ -130,20 +138,25 @@ export function createPacks(layout: Layout, flush: (path: string) => Promise<voi
   return {
     sizes: () => sizes,
     names: () => [...known.keys()],
+    knows: (path) => known.has(basename(path)),
     flush: (paths) => flushPacks(paths.map((path) => basename(path))),
     admit: (paths) => admit(paths.map((path) => basename(path))),
     recount,
     async remove(names) {
-      // Index first: a pack without one is invisible, an index without its pack is an error.
-      for (const name of names) {
-        await rm(indexOf(name), { force: true });
-        await rm(join(layout.packs, name), { force: true });
-        for (const end of ENDINGS) {
-          await rm(join(layout.packs, name.replace(/\.pack$/u, end)), { force: true });
+      try {
+        // Index first: a pack without one is invisible, an index without its pack is an error.
+        for (const name of names) {
+          await rm(indexOf(name), { force: true });
+          await rm(join(layout.packs, name), { force: true });
+          for (const end of ENDINGS) {
+            await rm(join(layout.packs, name.replace(/\.pack$/u, end)), { force: true });
+          }
         }
+        await flush(layout.packs);
+      } finally {
+        // Also of what failed on the way: nobody may find what is not there.
+        await recount();
       }
-      await flush(layout.packs);
-      await recount();
     },
     find(hash) {
       const id = Buffer.from(hash, 'hex');
@@ -182,6 +195,10 @@ export function createPacks(layout: Layout, flush: (path: string) => Promise<voi
         }
         removed.push(join(layout.packs, name));
       }
+      for (const name of names.filter((one) => one.endsWith('.pack'))) {
+        const path = join(layout.packs, name);
+        if (!indexes.has(basename(indexOf(name))) && isLeft(path)) removed.push(path);
+      }
       for (const name of await readdir(layout.engine)) {
         if (/^fast_import_crash_|\.lock$/u.test(name)) removed.push(join(layout.engine, name));
       }
@@ -190,6 +207,12 @@ export function createPacks(layout: Layout, flush: (path: string) => Promise<voi
       return removed;
     },
   };
+}
+
+/** Without an index: a child that outlived its daemon may be about to write that. */
+function isLeft(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs > LEFT_MS;
 }
 
 function gone(error: unknown): void {

@@ -14,6 +14,10 @@ export interface PruneDeps {
   readonly git: Git;
   readonly layout: Layout;
   readonly packs: Packs;
+  /** Flushes new packs and counts them in. */
+  readonly admit: (packs: readonly string[]) => Promise<void>;
+  /** After a flush that failed; answers what to throw. */
+  readonly doubt: (error: unknown, fresh: readonly string[]) => Promise<Error>;
   /** The writers' queue. */
   readonly writing: Queue;
   /** Ends whatever remembers which objects there are; called in the queue. */
@@ -45,7 +49,7 @@ interface Roots {
  * little, and a writer that remembers an old pack is replaced before that pack goes.
  */
 export async function prune(deps: PruneDeps, options: PruneOptions): Promise<number> {
-  const { packs, layout, writing, quiesce } = deps;
+  const { packs, layout, writing, quiesce, doubt } = deps;
   const pathOf = (name: string): string => join(layout.packs, name);
   // The long first look, before writers have to wait for one.
   await deps.pinned();
@@ -56,7 +60,11 @@ export async function prune(deps: PruneDeps, options: PruneOptions): Promise<num
   const all = { wanted: [...roots.commits, ...roots.blobs] };
   // Git gives up when a small pack that it saw was rolled up by a writer: once more without them.
   const early = await pack(deps, all, options).catch(() => undefined);
-  await packs.flush((early ?? []).map(pathOf));
+  // A pack that was there before is what the others count on.
+  const made = (early ?? []).filter((name) => !old.includes(name));
+  await packs.flush((early ?? []).map(pathOf)).catch(async (error: unknown) => {
+    throw await doubt(error, made.map(pathOf));
+  });
   return writing.run(async () => {
     await quiesce();
     const now = await rootsOf(deps);
@@ -75,8 +83,12 @@ export async function prune(deps: PruneDeps, options: PruneOptions): Promise<num
     });
     const fresh = [...kept, ...late];
     const before = packs.sizes().bytes;
-    await packs.admit(fresh.map(pathOf));
-    await packs.remove(old.filter((name) => !fresh.includes(name)));
+    await deps.admit(fresh.map(pathOf));
+    await packs
+      .remove(old.filter((name) => !fresh.includes(name)))
+      .catch(async (error: unknown) => {
+        throw await doubt(error, []);
+      });
     return Math.max(0, before - packs.sizes().bytes);
   });
 }

@@ -1,16 +1,20 @@
 import { closeSync, fchmodSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodePack, type PackEntry } from './pack-file.js';
+import type { Packs } from './packs.js';
 import type { SpareFile, SpareFiles } from './spare-files.js';
 
 export interface SmallPack {
   readonly path: string;
+  /** The very pack was there before. */
+  readonly isOld: boolean;
   readonly bytes: number;
 }
 
 export interface SmallPackPlace {
   readonly folder: string;
   readonly spares: Pick<SpareFiles, 'take'>;
+  readonly packs: Pick<Packs, 'knows'>;
   /** A repack that is under way leaves it alone. */
   readonly isHeld: boolean;
 }
@@ -21,10 +25,13 @@ export interface SmallPackPlace {
  */
 export async function writeSmallPack(
   entries: readonly PackEntry[],
-  { folder, spares, isHeld }: SmallPackPlace,
+  { folder, spares, packs, isHeld }: SmallPackPlace,
 ): Promise<SmallPack> {
   const { name, pack, index } = encodePack(entries);
   const pathOf = (end: string): string => join(folder, `${name}${end}`);
+  const told = { path: pathOf('.pack'), bytes: pack.length };
+  // Replaced by one that is not flushed yet it would be less than it was.
+  if (packs.knows(told.path)) return { ...told, isOld: true };
   const taken = await Promise.allSettled([spares.take(), spares.take()]);
   const files = taken.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   try {
@@ -43,7 +50,7 @@ export async function writeSmallPack(
   } finally {
     for (const { file } of files) closeSync(file);
   }
-  return { path: pathOf('.pack'), bytes: pack.length };
+  return { ...told, isOld: false };
 }
 
 /** A copy in memory: the disk has no part in it before the flush. */

@@ -64,14 +64,14 @@ export function createStore(options: StoreOptions): CheckpointStore {
     isRepacking: () => upkeep.isRunning(),
   });
   const committer = createCommitter({
-    ...{ layout, spares, reader, importer, isStored },
+    ...{ layout, spares, reader, importer, isStored, packs },
     treeOf: async (commit) => (await history.readCommit(commit)).tree,
     isRepacking: () => upkeep.isRunning(),
   });
   const writeMany = createManyBlobs({
-    folder: layout.packs,
+    ...{ folder: layout.packs, packs, admit, isStored },
     isKnown: (hash) => acknowledged.has(hash),
-    admit,
+    isRepacking: () => upkeep.isRunning(),
     acknowledge: (hashes) => hashes.forEach((hash) => acknowledged.add(hash)),
   });
   const moves = createBranchMoves({
@@ -83,7 +83,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
   const seeded = new Set<Hash>();
 
   const upkeep = createUpkeep({
-    ...{ git, layout, packs, writing, space, reader, has },
+    ...{ git, layout, packs, writing, space, reader, has, admit, doubt },
     forget: { packs: () => newBlobs.forgetPacks(), objects: () => acknowledged.clear() },
     pins: (gone) => {
       const named = options.pins?.(gone);
@@ -153,9 +153,7 @@ export function createStore(options: StoreOptions): CheckpointStore {
     request: CommitRequest,
   ): Promise<CommitId> {
     // The new value waits beside the branch, so it can be flushed along with the objects.
-    await Promise.all([packs.admit(fresh), branch.prepare(id)]).catch(async (error: unknown) => {
-      throw await doubt(error, fresh);
-    });
+    await admit(fresh, branch.prepare(id));
     await moves.move(branch, request);
     return id;
   }

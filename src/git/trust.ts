@@ -22,8 +22,8 @@ export interface Trust {
   readonly requireSpace: (incoming: number) => void;
   /** After a flush that failed; answers what to throw. */
   readonly doubt: (error: unknown, fresh: readonly string[]) => Promise<SmithyError>;
-  /** Flushes new packs and counts them in. */
-  readonly admit: (fresh: readonly string[]) => Promise<void>;
+  /** Flushes new packs and counts them in, while something else goes to the disk. */
+  readonly admit: (packs: readonly string[], beside?: Promise<void>) => Promise<void>;
   /** Flushes a pack unless that was done before; false when it has gone. */
   readonly assure: (pack: string) => Promise<boolean>;
   /** Work that git's child does, once more when that was killed. */
@@ -63,8 +63,10 @@ export function createTrust({ packs, space, acknowledged, isRepacking }: TrustDe
       space.require(incoming);
     },
     doubt,
-    async admit(fresh) {
-      await packs.admit(fresh).catch(async (error: unknown) => {
+    async admit(given, beside) {
+      // A name comes from the content: one that was there before is what older work counts on.
+      const fresh = given.filter((path) => !packs.knows(path));
+      await Promise.all([packs.admit(given), beside]).catch(async (error: unknown) => {
         throw await doubt(error, fresh);
       });
     },

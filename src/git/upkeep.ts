@@ -99,7 +99,7 @@ export function createUpkeep(deps: UpkeepDeps) {
     maintain: async () => {
       if (current !== undefined) throw busy();
       const packsBefore = packs.sizes().packs;
-      await keepUp(repack).finally(() => packs.recount());
+      await keepUp((signal) => repack(signal).finally(() => packs.recount()));
       return { packsBefore, packsAfter: packs.sizes().packs };
     },
     prune: (how: Pruning = {}) => pruning(how, NOTHING, prune),

@@ -1,58 +1,18 @@
 import { walked, type DialogState, type Trail } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
-import type { CommitId, Path } from '../core/model.js';
+import type { CommitId } from '../core/model.js';
 import { isChosen, planRestore } from '../core/restore-plan.js';
 import { toPath } from '../core/paths.js';
-import type { Clock, SmallFile } from '../core/ports.js';
-import type { CheckpointStore, Commit } from '../core/store.js';
-import type { Watcher } from '../core/watching.js';
-import type { Accounts } from './accounts.js';
+import type { Commit } from '../core/store.js';
 import { dialogVoice, restoredLines } from './adoption.js';
-import type { Checkpoints } from './checkpoints.js';
-import type { DialogBook } from './dialog-book.js';
-import type { Dialogs } from './dialogs.js';
-import type { Goals } from './goals.js';
-import type { HunkChoice } from './hunk-returns.js';
-import type { Meter } from './metrics.js';
-import type { OwnDeps } from './own-changes.js';
-import type { Present } from './present.js';
-import { reportProgress, type ProgressDeps } from './progress.js';
-import type { Queue } from '../core/queue.js';
+import { reportProgress } from './progress.js';
 import { countsOf, listsOf, untouched, type RestoreAnswer } from './restore-answer.js';
+import type { RestoreDeps, RestoreRequest } from './restore-deps.js';
 import { partOf, type Part } from './restore-part.js';
-import { applyMove, planMove, summarisePlan, type MoveDeps, type Moved } from './tree-moves.js';
+import { requireKnownPaths } from './restore-paths.js';
+import { applyMove, planMove, summarisePlan, type Moved } from './tree-moves.js';
 import type { Intent, Target } from './intent.js';
 import { settled } from './settled.js';
-
-export interface RestoreDeps extends MoveDeps, OwnDeps, ProgressDeps {
-  readonly root: string;
-  readonly book: DialogBook;
-  readonly dialogs: Dialogs;
-  readonly goals: Goals;
-  readonly checkpoints: Checkpoints;
-  readonly store: CheckpointStore;
-  readonly watcher: Watcher;
-  readonly queue: Queue;
-  readonly present: Present;
-  readonly accounts: Accounts;
-  readonly clock: Clock;
-  readonly metrics: Pick<Meter, 'restored'>;
-  /** Refuses when one of the paths is being edited. */
-  readonly requireFree: (paths: readonly Path[]) => void;
-  readonly isEdited: () => boolean;
-  /** What is being done to the tree, so that a crash in between can be mended. */
-  readonly intent: SmallFile;
-}
-
-export interface RestoreRequest {
-  readonly checkpoint: string;
-  readonly dialog?: string | undefined;
-  readonly paths?: readonly string[] | undefined;
-  readonly mode?: 'exact' | 'keep_external' | undefined;
-  readonly dryRun?: boolean | undefined;
-  /** Of the one path that is given. */
-  readonly hunks?: Omit<HunkChoice, 'path'> | undefined;
-}
 
 /** Taking the project to another state, and back. */
 export class Restores {
@@ -72,6 +32,7 @@ export class Restores {
       const dialog = await dialogs.wanted(request.dialog);
       const goal = await goals.find(dialog, request.checkpoint);
       const target = { ...goal, paths };
+      await requireKnownPaths(this.#deps, dialog, target);
       const part = partOf(this.#deps, request, target);
       if (part === undefined && request.dryRun !== true) return this.#moveTo(dialog, target);
       const answer =

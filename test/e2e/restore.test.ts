@@ -375,6 +375,26 @@ describe('a restore', () => {
     expect(work.read('log')).toBe('ignored');
   });
 
+  it('refuses a path that is neither there nor in the checkpoint', async () => {
+    const work = shared();
+    await work.fresh({ a: '1', 'd/b': '1' });
+    mkdirSync(work.at('empty'));
+    const { commit_id: one } = await work.save();
+    rmSync(work.at('empty'), { recursive: true });
+    work.put({ a: '2', 'd/b': null, new: '1' });
+    const before = await work.log();
+    for (const paths of [['nope.txt'], ['a', 'd/c'], ['a/b'], ['x'.repeat(300)]]) {
+      const { data } = await work.refusal('restore', { checkpoint_id: one, paths });
+      expect(data).toMatchObject({ code: 'INVALID_PARAMS', paths: [paths.at(-1)] });
+    }
+    expect(await work.log()).toEqual(before);
+    const done = await work.restore(one, { paths: ['a', 'd', 'new', 'empty'] });
+    expect([done.restored, done.deleted]).toEqual([['a', 'd/b'], ['new']]);
+    expect(work.disk()).toEqual({ a: 'file 1', 'd/b': 'file 1', 'empty/': 'empty folder' });
+    // The same once more: there is nothing to do, and nothing wrong with it.
+    expect((await work.restore(one, { paths: ['a', 'd', 'empty'] })).restored).toEqual([]);
+  });
+
   it('of some paths says nothing of others', async () => {
     const work = shared();
     const { initial_checkpoint: one } = await work.fresh({ a: '1', '.gitignore': 'ign*\n' });

@@ -229,6 +229,7 @@ export async function anySequences({ root, cli, env, seed, sequences, steps, tel
 
 /** A call that is not meant to change a file, or found none to change. */
 function isIdle(name, answer) {
+  if (name === 'restore_paths' && answer === undefined) return true;
   if (name !== 'keep_external') return name === 'dry_run';
   return answer === undefined || answer.restored.length + answer.deleted.length === 0;
 }

@@ -108,7 +108,11 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     pins: ({ names, runs }) => {
       const { folded, ...rest } = holding;
       const named = createPins(ledger, { folded: () => [...folded(), ...runs], ...rest });
-      return async () => [...(await named()), ...copiedBlobs(fileCheckpoints, names)];
+      return async () => {
+        // Not known, and so not to be pruned around: what a refused line speaks of.
+        ledger.requireSound();
+        return [...(await named()), ...copiedBlobs(fileCheckpoints, names)];
+      };
     },
     state: paths.state,
     git,

@@ -187,6 +187,13 @@ export interface Ledger {
    * @throws SmithyError STORAGE_IO after a failed write or flush, and from then on until `open()`.
    */
   append(events: readonly NewEvent[]): Promise<LedgerEntry[]>;
+  /**
+   * For whoever is about to throw something away: after a failure the lines that were refused may
+   * be in the file all the same, and the next start takes them for what happened.
+   *
+   * @throws SmithyError STORAGE_IO while nothing more is acknowledged.
+   */
+  requireSound(): void;
   head(): LedgerHead;
   /** Oldest first. Damaged lines are left out: the report of `open()` names them. */
   read(query: LedgerQuery): Promise<LedgerEntry[]>;

@@ -128,8 +128,12 @@ export function createLedger(options: LedgerOptions): Ledger {
     return { bytes: Buffer.concat(lines), groups, places, head: { seq, hash } };
   }
 
-  async function commit(batch: Batch): Promise<void> {
+  function requireSound(): void {
     if (suspect !== undefined) throw suspect;
+  }
+
+  async function commit(batch: Batch): Promise<void> {
+    requireSound();
     if (segments === undefined) throw failure('append', new Error('the ledger is not open'));
     if (segments.size >= fullAt) await rotate(segments);
     const { file, size } = segments;
@@ -243,7 +247,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   const stats = () => ({ events, bytes: segments?.bytes ?? 0 });
-  return { open, append, head: () => head, read, hashOf, verify, stats, close };
+  return { open, append, requireSound, head: () => head, read, hashOf, verify, stats, close };
 }
 
 const LINE_END = Buffer.from('\n');

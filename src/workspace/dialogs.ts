@@ -1,4 +1,6 @@
 import { activeSession, type DialogState } from '../core/dialogs.js';
+import { SmithyError } from '../core/errors.js';
+import type { Ledger } from '../core/ledger.js';
 import type { DialogId } from '../core/model.js';
 import type { Clock } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
@@ -16,6 +18,7 @@ import { settled } from './settled.js';
 
 export interface DialogDeps {
   readonly book: DialogBook;
+  readonly ledger: Pick<Ledger, 'requireSound'>;
   readonly store: CheckpointStore;
   readonly watcher: Watcher;
   readonly saving: Saving;
@@ -90,7 +93,7 @@ export class Dialogs {
       await book.record(dialog.id, [{ fact: { what: 'deleted' } }]);
       saving.forget(dialog.id);
       await store.dropOld(dialog.id);
-      await store.deleteRepository(dialog.id);
+      await store.deleteRepository(dialog.id).catch(unlessGone);
       return dialog.id;
     });
     // Outside the queue: giving a large store's bytes back takes seconds, and checkpoints go on.
@@ -100,7 +103,8 @@ export class Dialogs {
   }
 
   async #create(title: string): Promise<DialogState> {
-    const { book, store, saving, claims, accounts, clock, newId } = this.#deps;
+    const { book, ledger, store, saving, claims, accounts, clock, newId } = this.#deps;
+    ledger.requireSound();
     const id = newId();
     try {
       await store.createRepository(id);
@@ -125,16 +129,29 @@ export class Dialogs {
       await book.record(id, [{ fact, line }], lines);
       adopted.done();
     } catch (error) {
-      // A dialog whose first checkpoint failed must not be there at all.
       saving.forget(id);
-      await store.deleteRepository(id).catch(() => undefined);
-      // Not waited for: whoever asked gets the reason now, the bytes come back meanwhile.
-      store.prune().catch(() => undefined);
+      await this.#takeBack(id).catch(() => undefined);
       throw error;
     }
     await this.#deps.sessionBegan(book.get(id));
     return book.get(id);
   }
+
+  /** A dialog whose first checkpoint failed must not be there at all. */
+  async #takeBack(id: DialogId): Promise<void> {
+    const { ledger, store } = this.#deps;
+    // Its line may have reached the disk, and would tell of a dialog that is gone: the next start
+    // knows, and removes what has no line.
+    ledger.requireSound();
+    await store.deleteRepository(id);
+    // Not waited for: whoever asked gets the reason now, the bytes come back meanwhile.
+    store.prune().catch(() => undefined);
+  }
+}
+
+/** Whoever deletes a dialog whose repository is lost has what they want. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof SmithyError) || error.code !== 'DIALOG_NOT_FOUND') throw error;
 }
 
 /** An entry of `dialogs/index.json`. */

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { projectsPerTest } from '../support/daemon-project.js';
+import { createLedger } from '../../src/ledger/ledger.js';
+import { projectsPerTest, type Project } from '../support/daemon-project.js';
 import { attach, canTrace, type Attached } from '../support/strace.mjs';
 import { Work, git, type Opened, type Saved } from '../support/work.js';
 
@@ -23,6 +24,27 @@ async function fillLedger({ project }: Work, fault = 'pwrite64:error=ENOSPC'): P
 
 function branches(work: Work, dialog: string): string {
   return git(work.checkpoints(dialog), ['for-each-ref', '--format=%(refname:short) %(objectname)']);
+}
+
+function dialogFolders(project: Project): string[] {
+  return readdirSync(project.path('dialogs')).filter((name) => /^[0-9A-Z]{26}$/u.test(name));
+}
+
+/** A commit that no branch names any more. */
+function leftCommit(work: Work, dialog: string): string {
+  const found = git(work.checkpoints(dialog), ['fsck', '--dangling', '--no-reflogs']);
+  const [, commit = 'none'] = /^dangling commit ([0-9a-f]{40})$/mu.exec(found) ?? [];
+  return commit;
+}
+
+/** The line that was refused is in the file after all: a disk may fail when it has written. */
+async function arrives(project: Project, dialog: string, fact: object): Promise<void> {
+  const ledger = createLedger({ folder: project.path('ledger') });
+  await ledger.open();
+  const author = { name: 'smithyd', version: '0', kind: 'daemon' };
+  const ts = '2026-11-19T00:00:00.000Z';
+  await ledger.append([{ ts, author, action_type: 'dialog', dialog_id: dialog, fact }]);
+  await ledger.close();
 }
 
 const CALLS: readonly (readonly [string, object])[] = [
@@ -130,4 +152,55 @@ describe('a ledger without space', () => {
       expect(readFileSync(project.path('run/daemon.log'), 'utf8')).toContain('"ready"');
     },
   );
+
+  traced('that wrote what it refused: a new dialog is there after a restart', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    const { dialog_id: known } = await work.fresh({ a: '0' });
+    work.put({ a: '1' });
+    const failing = await fillLedger(work, 'pwrite64:error=EIO:when=1');
+    const refusal = await work.refusal('create_dialog', { title: 'Second' });
+    expect(refusal.data).toMatchObject({ code: 'STORAGE_IO' });
+    await failing.stop();
+    // Nothing more is made that could not be written down.
+    await work.refusal('create_dialog', { title: 'Third' });
+    const [second = '', ...more] = dialogFolders(project).filter((id) => id !== known);
+    expect(more).toEqual([]);
+    // The objects are shared: seen from the one, those of the other are reachable by nothing.
+    const initial = leftCommit(work, known);
+    await project.cli(['stop']);
+
+    await arrives(project, second, { what: 'created', title: 'Second', initial });
+    work = await Work.start(project);
+    const { dialogs } = await work.call<{ dialogs: { id: string }[] }>('list_dialogs');
+    expect(dialogs.map(({ id }) => id)).toEqual([known, second]);
+    for (const dialog_id of [known, second]) {
+      await work.call('use_dialog', { dialog_id });
+      await work.save('goes on');
+      expect(await work.fsck()).toBe('');
+    }
+    await work.restore(initial);
+    expect(work.read('a')).toBe('1');
+  });
+
+  traced('that wrote what it refused: a checkpoint survives who gives space back', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    const { dialog_id: dialog } = await work.fresh({ a: '0' });
+    work.put({ a: '1' });
+    const failing = await fillLedger(work, 'pwrite64:error=EIO:when=1');
+    await work.refusal('create_checkpoint');
+    await failing.stop();
+    expect((await work.refusal('gc')).data).toMatchObject({ code: 'STORAGE_IO' });
+    const commit = leftCommit(work, dialog);
+    await project.cli(['stop']);
+
+    await arrives(project, dialog, { what: 'saved', commit, kind: 'manual' });
+    work = await Work.start(project);
+    expect((await work.log()).map(({ commit_id: id }) => id)[0]).toBe(commit);
+    work.put({ a: '2' });
+    await work.save('goes on');
+    await work.restore(commit);
+    expect(work.read('a')).toBe('1');
+  });
 });

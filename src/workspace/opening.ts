@@ -1,4 +1,5 @@
 import type { Archives } from '../core/archive.js';
+import type { DialogId } from '../core/model.js';
 import type { Queue } from '../core/queue.js';
 import type { Watcher } from '../core/watching.js';
 import type { Blocks } from './blocks.js';
@@ -58,10 +59,10 @@ export function createOpening(deps: Deps, report: StartReport): () => Promise<vo
   const { watcher, book, claims, saving, projection } = deps;
   let isRead = false;
 
-  /** The last checkpoint holds what could be explained then; without one it is what was seen first. */
-  async function explainedThen(): Promise<void> {
+  /** The last checkpoint holds what could be explained then; without one, or with a lost one, it is what was seen first. */
+  async function explainedThen(lost: ReadonlySet<DialogId>): Promise<void> {
     const last = book.lastSaved;
-    if (last === undefined) return;
+    if (last === undefined || lost.has(last.dialog)) return;
     claims.restart(await saving.pending(book.get(last.dialog)), deps.explained.states);
   }
 
@@ -77,8 +78,8 @@ export function createOpening(deps: Deps, report: StartReport): () => Promise<vo
     await deps.bookmarks.open();
     await deps.retention.open();
     await deps.archives.sweep();
-    await recover({ ...deps, tell: (sentence) => report.tell(sentence) });
-    await explainedThen();
+    const lost = await recover({ ...deps, tell: (sentence) => report.tell(sentence) });
+    await explainedThen(lost);
     const left = reopenEdits(deps);
     projection.writeIndex(book);
     await projection.catchUp(book);

@@ -5,7 +5,8 @@ import {
   type DialogState,
 } from '../core/dialogs.js';
 import { readCounts } from '../core/counts.js';
-import type { CommitId, Hash } from '../core/model.js';
+import { SmithyError } from '../core/errors.js';
+import type { CommitId, DialogId, Hash } from '../core/model.js';
 import type { Log } from '../core/ports.js';
 import type { CheckpointStore } from '../core/store.js';
 import type { Watcher } from '../core/watching.js';
@@ -32,21 +33,72 @@ export interface RecoveryDeps {
 
 /**
  * Brings branches and ledger together after a crash. A branch that is ahead holds content nobody
- * was told of: its commits are adopted, never dropped. What was under way is finished.
+ * was told of: its commits are adopted, never dropped. What was under way is finished. Answers the
+ * dialogs that cannot be read any more.
  */
-export async function recover(deps: RecoveryDeps): Promise<void> {
-  const { book, goals, restores, sessions, rewinds, log, tell } = deps;
+export async function recover(deps: RecoveryDeps): Promise<ReadonlySet<DialogId>> {
+  const { goals } = deps;
+  const lost = new Set<DialogId>();
   // Before anything is given back: what a lost branch reached must be reachable again by then.
-  for (const dialog of book.list()) await bringForward(deps, dialog);
-  await removeStrays(deps);
-  for (const { id } of book.list()) {
-    await adoptApproval(deps, book.get(id));
-    await adoptCommits(deps, book.get(id));
-    await dropUnusedSession(deps, book.get(id));
+  await forEach(deps, lost, (dialog) => bringForward(deps, dialog));
+  await removeStrays(deps, lost);
+  await forEach(deps, lost, async ({ id }) => {
+    await adoptApproval(deps, deps.book.get(id));
+    await adoptCommits(deps, deps.book.get(id));
+    await dropUnusedSession(deps, deps.book.get(id));
+  });
+  const left = await unlessLost(deps, () => deps.restores.recover());
+  await forEach(deps, lost, ({ id }) => goals.drop(id));
+  if (left !== undefined) await unlessLost(deps, () => finish(deps, left));
+  return lost;
+}
+
+/** A dialog that cannot be read any more is set aside, and keeps nobody from the others. */
+async function forEach(
+  { book, log, tell }: RecoveryDeps,
+  lost: Set<DialogId>,
+  step: (dialog: DialogState) => Promise<void>,
+): Promise<void> {
+  for (const dialog of book.list().filter(({ id }) => !lost.has(id))) {
+    try {
+      await step(dialog);
+    } catch (error) {
+      if (!isLoss(error)) throw error;
+      const { id } = dialog;
+      const { message } = error;
+      lost.add(id);
+      log.write('error', 'a dialog cannot be used', { dialog: id, error: message });
+      tell(`Dialog ${id} cannot be used; the others can. ${message} See \`smithyd doctor\`.`);
+    }
   }
-  const left = await restores.recover();
-  for (const { id } of book.list()) await goals.drop(id);
-  if (left === undefined) return;
+}
+
+/** Gone or damaged, and no disk that was full or busy for a moment. */
+function isLoss(error: unknown): error is SmithyError {
+  if (!(error instanceof SmithyError)) return false;
+  return error.code === 'DIALOG_NOT_FOUND' || error.code === 'STORE_CORRUPT';
+}
+
+/** What moved files when the daemon ended. When what it needs is lost they stay as they are. */
+async function unlessLost<T>(
+  { restores, log, tell }: RecoveryDeps,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isLoss(error)) throw error;
+    restores.done();
+    log.write('error', 'what was cut off cannot be finished', { error: error.message });
+    tell(`What was cut off cannot be finished; files are as it left them. ${error.message}`);
+    return undefined;
+  }
+}
+
+async function finish(
+  { book, restores, sessions, rewinds, log, tell }: RecoveryDeps,
+  left: NonNullable<Awaited<ReturnType<Restores['recover']>>>,
+): Promise<void> {
   const dialog = book.list().find(({ id }) => id === left.dialog);
   if (left.what === 'reset' && dialog !== undefined && !left.isRecorded) {
     await sessions.finishReset(dialog);
@@ -62,7 +114,10 @@ export async function recover(deps: RecoveryDeps): Promise<void> {
 }
 
 /** Repositories without a line in the ledger: half made, or half deleted. Neither was acknowledged. */
-async function removeStrays({ book, store, log, tell }: RecoveryDeps): Promise<void> {
+async function removeStrays(
+  { book, store, log, tell }: RecoveryDeps,
+  lost: ReadonlySet<DialogId>,
+): Promise<void> {
   const known = new Set<string>(book.list().map(({ id }) => id));
   const strays = (await store.dialogs()).filter((dialog) => !known.has(dialog));
   let removed = 0;
@@ -77,7 +132,8 @@ async function removeStrays({ book, store, log, tell }: RecoveryDeps): Promise<v
     log.write('warn', 'removed a dialog that was cut off', { dialog });
     tell('A dialog that was half made or half deleted has been removed.');
   }
-  if (removed === 0) return;
+  // What is left of a lost dialog may be reachable by nothing, and is all that there is of it.
+  if (removed === 0 || lost.size > 0) return;
   const { freedBytes } = await store.prune();
   log.write('info', 'gave back what only they used', { freed_bytes: freedBytes });
 }
@@ -101,11 +157,12 @@ async function bringForward(
   dialog: DialogState,
 ): Promise<void> {
   const { id } = dialog;
-  const branches = await store.branches(id);
   const due = [
     { name: 'main', to: dialog.approved },
     { name: activeSession(dialog).name, to: dialog.tip },
   ];
+  await requireThere(store, [dialog.approved, dialog.tip]);
+  const branches = await branchesOf(store, id);
   for (const { name, to } of due) {
     const at = branches.get(name) ?? null;
     if (at === to) continue;
@@ -114,6 +171,30 @@ async function bringForward(
     log.write('warn', 'brought a branch to where the ledger has it', { dialog: id, name, at, to });
     tell(`The branch ${name} was not where the ledger has it and has been brought there.`);
   }
+}
+
+/** A repository that is gone is made again: what its branches named is in the store. */
+async function branchesOf(store: CheckpointStore, dialog: DialogId) {
+  try {
+    return await store.branches(dialog);
+  } catch (error) {
+    if (!(error instanceof SmithyError) || error.code !== 'DIALOG_NOT_FOUND') throw error;
+    await store.createRepository(dialog);
+    return store.branches(dialog);
+  }
+}
+
+/** A branch may be where it should be, and what it names gone from the objects. */
+async function requireThere(store: CheckpointStore, commits: readonly CommitId[]): Promise<void> {
+  const asBlobs = commits as readonly string[] as readonly Hash[];
+  const there = await store.has(asBlobs);
+  const missing = asBlobs.find((commit) => !there.has(commit));
+  if (missing === undefined) return;
+  const message = `Its checkpoint ${missing} is not in the store.`;
+  throw new SmithyError('STORE_CORRUPT', message, {
+    hint: 'Run `smithyd doctor`.',
+    data: { hash: missing },
+  });
 }
 
 /** A commit made by hand inside `checkpoints/` is not in our objects, and not of our making. */

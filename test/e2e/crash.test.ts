@@ -3,6 +3,8 @@ import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import Database from 'libsql';
+import { createStore } from '../../src/git/store.js';
+import { GIT } from '../git/helpers.js';
 import { CLI, projectsPerTest, type Project } from '../support/daemon-project.js';
 import { killSweep } from '../support/kill-sweep.mjs';
 import {
@@ -39,6 +41,60 @@ describe('a daemon that is killed', () => {
     expect(report.kills).toBe(kills);
     expect(report.acknowledged).toBeGreaterThan(kills);
   }, 600_000);
+
+  it('makes a lost repository again, for the ledger knows what it named', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    const { dialog_id: dialog } = await work.fresh({ a: '0' });
+    work.put({ a: '1' });
+    const { commit_id: tip } = await work.save('kept');
+    await project.cli(['stop']);
+    rmSync(project.path('dialogs', dialog), { recursive: true });
+    work = await Work.start(project);
+    work.put({ a: '2' });
+    await work.save('goes on');
+    await work.restore(tip);
+    expect(work.read('a')).toBe('1');
+    expect(await work.fsck()).toBe('');
+  });
+
+  it('sets a dialog aside that is lost, says so, and opens the others', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    const { dialog_id: known } = await work.fresh({ a: '0' });
+    const { commit_id: kept } = await work.save('kept');
+    work.put({ a: '1' });
+    const { dialog_id: lost } = await work.call<Opened>('create_dialog', { title: 'lost' });
+    await project.cli(['stop']);
+    // What nothing reaches any more is given back, as `gc` would.
+    rmSync(project.path('dialogs', lost), { recursive: true });
+    const store = createStore({
+      state: project.path(),
+      git: GIT,
+      environment: plainEnvironment(),
+    });
+    await store.open();
+    await store.prune();
+    await store.close();
+
+    work = await Work.start(project);
+    const { dialogs } = await work.call<{ dialogs: { id: string }[] }>('list_dialogs');
+    expect(dialogs.map(({ id }) => id)).toEqual([known, lost]);
+    const said = `Dialog ${lost} cannot be used; the others can.`;
+    expect((await project.status()).warnings).toContainEqual(expect.stringContaining(said));
+    const refusal = await work.refusal('create_checkpoint', { dialog_id: lost });
+    expect(refusal.data).toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' });
+    await work.call('use_dialog', { dialog_id: known });
+    await work.save('goes on');
+    await work.restore(kept);
+    expect(work.read('a')).toBe('0');
+
+    await work.call('delete_dialog', { dialog_id: lost });
+    await project.cli(['stop']);
+    work = await Work.start(project);
+    expect((await work.call<{ dialogs: { id: string }[] }>('list_dialogs')).dialogs.length).toBe(1);
+    expect((await project.status()).warnings).toEqual([]);
+  });
 
   it('gets a branch back that was lost, for the ledger knows where it was', async () => {
     const project = newProject();

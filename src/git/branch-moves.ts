@@ -1,4 +1,5 @@
 import type { BranchUpdate, CommitRequest } from '../core/store.js';
+import { isNotOpened } from './files.js';
 import type { Layout } from './layout.js';
 import {
   holdBranch,
@@ -39,7 +40,9 @@ export function createBranchMoves(deps: BranchMovesDeps): BranchMoves {
 
   async function flushNow(dialog: string): Promise<void> {
     await flush(layout.heads(dialog)).catch(async (error: unknown) => {
-      throw await doubt(error);
+      // The branch has moved: a folder that cannot be opened is as bad as one that is not flushed.
+      const why = isNotOpened(error) ? new Error(String(error), { cause: error }) : error;
+      throw await doubt(why);
     });
   }
 
@@ -53,8 +56,15 @@ export function createBranchMoves(deps: BranchMovesDeps): BranchMoves {
     const folders = [...told];
     told.clear();
     await new Promise(setImmediate);
-    const flushes = await Promise.allSettled([before, ...folders.map((folder) => flush(folder))]);
-    for (const one of flushes) if (one.status === 'rejected') await doubt(one.reason);
+    await Promise.all([before, ...folders.map(flushFolder)]);
+  }
+
+  /** Of a branch whose line is being written, which is enough until another flush. */
+  async function flushFolder(folder: string): Promise<void> {
+    await flush(folder).catch(async (error: unknown) => {
+      if (isNotOpened(error)) told.add(folder);
+      else await doubt(error);
+    });
   }
 
   return {

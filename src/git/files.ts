@@ -7,16 +7,42 @@ import { systemCode } from '../core/system-errors.js';
 /** Flushes an open file. */
 export const flushFile = promisify(fsync);
 
+/** What was to be flushed could not be opened: no descriptor, mostly. */
+class NotOpened extends Error {
+  readonly code: string | undefined;
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.code = codeOf(cause);
+  }
+}
+
+/**
+ * Whether a flush failed before it began: nothing may have been forgotten, as by one that fails,
+ * and the next one may be believed.
+ */
+export function isNotOpened(error: unknown): boolean {
+  return error instanceof NotOpened;
+}
+
 /**
  * Flushes an existing file or folder. A new name is durable only when its folder is. Only the
  * flush itself waits in the thread pool: opening is quick, and every trip there and back costs.
  */
 export async function flush(path: string): Promise<void> {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const file = openToFlush(path);
   try {
     await flushFile(file);
   } finally {
     closeSync(file);
+  }
+}
+
+function openToFlush(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    throw new NotOpened(error);
   }
 }
 

@@ -104,15 +104,18 @@ export async function holdBranch(
     // Its caller failed already, or will be told by the next one.
     await removeLock(lock, left).catch(() => undefined);
   };
-  const actual = readBranch(layout, dialog, branch);
-  if (actual !== expected) {
+  try {
+    const actual = readBranch(layout, dialog, branch);
+    if (actual !== expected) throw moved(branch, expected, actual);
+  } catch (error) {
     await release();
-    throw moved(branch, expected, actual);
+    throw error;
   }
   return {
     async prepare(to) {
       if (file === undefined) throw new Error('the branch is not held');
-      writeSync(file, `${to}\n`);
+      const bytes = Buffer.from(`${to}\n`);
+      for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
       await flushFile(file);
     },
     move() {

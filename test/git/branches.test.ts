@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -301,6 +309,18 @@ describe('the lock of a branch', () => {
     await spares.close();
     expect(readdirSync(join(state, 'more-spares'))).toEqual([]);
     await store.commit(onTop(initial, [], { branch: 'main' }));
+  });
+
+  it('lets go of a branch that it could not read', async () => {
+    const { checkpoints, store } = await openStore();
+    const initial = await store.commit(onTop(null, [file('a', 'one\n')]));
+    const branch = join(checkpoints, '.git/refs/heads/session_1');
+    rmSync(branch);
+    symlinkSync('nowhere', branch);
+    await expect(store.commit(onTop(initial, []))).rejects.toMatchObject({ code: 'ELOOP' });
+    rmSync(branch);
+    writeFileSync(branch, `${initial}\n`);
+    await store.commit(onTop(initial, []));
   });
 
   (isElsewhere() ? it : it.skip)(

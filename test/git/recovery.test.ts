@@ -218,4 +218,26 @@ describe('a store whose flush fails', () => {
     await store.open();
     await store.commit(next);
   });
+
+  it('flushes a branch later that could not be opened for it, and goes on', async () => {
+    let isMissing = false;
+    const flushed: string[] = [];
+    const { store } = await openStore({
+      flush: async (path) => {
+        const isIt = path.endsWith('heads');
+        await flush(isIt && isMissing ? `${path}/missing` : path);
+        flushed.push(basename(path));
+      },
+    });
+    const tip = await store.commit(onTop(null, [file('a', '1')]));
+    const told = await store.commit({ ...onTop(tip, [file('a', '2')]), isTold: true });
+    flushed.length = 0;
+    isMissing = true;
+    await store.lasting();
+    isMissing = false;
+    expect(flushed).not.toContain('heads');
+    await store.lasting();
+    expect(flushed).toContain('heads');
+    await store.commit(onTop(told, [file('a', '3')]));
+  });
 });

@@ -7,7 +7,7 @@ import { systemCode } from '../core/system-errors.js';
 /** Flushes an open file. */
 export const flushFile = promisify(fsync);
 
-/** What was to be flushed could not be opened: no descriptor, mostly. */
+/** What was to be flushed or looked at could not be opened: no descriptor, mostly. */
 class NotOpened extends Error {
   readonly code: string | undefined;
 
@@ -18,8 +18,8 @@ class NotOpened extends Error {
 }
 
 /**
- * Whether a flush failed before it began: nothing may have been forgotten, as by one that fails,
- * and the next one may be believed.
+ * Whether it failed before it began: unlike a flush that fails, that has lost nothing, and the next
+ * one may be believed.
  */
 export function isNotOpened(error: unknown): boolean {
   return error instanceof NotOpened;
@@ -30,7 +30,7 @@ export function isNotOpened(error: unknown): boolean {
  * flush itself waits in the thread pool: opening is quick, and every trip there and back costs.
  */
 export async function flush(path: string): Promise<void> {
-  const file = openToFlush(path);
+  const file = openToRead(path);
   try {
     await flushFile(file);
   } finally {
@@ -38,7 +38,8 @@ export async function flush(path: string): Promise<void> {
   }
 }
 
-function openToFlush(path: string): number {
+/** For what is there; says when it cannot be opened. */
+export function openToRead(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
+import { openToRead } from './files.js';
 
 /** What is kept of a pack and its index. */
 export interface PackSummary {
@@ -58,7 +59,7 @@ function readNames(index: string, from: number, to: number): Buffer {
 }
 
 function reading<T>(path: string, read: (file: number) => T): T {
-  const file = openSync(path, 'r');
+  const file = openToRead(path);
   try {
     return read(file);
   } finally {

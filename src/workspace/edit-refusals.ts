@@ -26,6 +26,14 @@ export function requireFile(path: Path, kind: EntryAt): void {
   });
 }
 
+/** What is in a project with a daemon of its own is announced there. */
+export function ofAnotherProject(path: Path, root: string): SmithyError {
+  return new SmithyError('PATH_UNSUPPORTED', `${root} is a project of its own.`, {
+    hint: `Announce the edit there, with \`--root\`; ${path} is left out here.`,
+    data: { path, root },
+  });
+}
+
 interface Stale {
   readonly path: Path;
   readonly expected: string | null;

@@ -11,7 +11,7 @@ import { unknownVoice } from './adoption.js';
 import { stateOf, type KnownAt } from './claims.js';
 import type { EditNote } from './edit-book.js';
 import { isTooLarge, steadily, voiceOf, type EditDeps } from './edit-deps.js';
-import { requireFile, staleFiles, staleRead } from './edit-refusals.js';
+import { ofAnotherProject, requireFile, staleFiles, staleRead } from './edit-refusals.js';
 import { publishUnknown } from './intake.js';
 import type { Pending } from './pending.js';
 import { redactionWarnings } from './redaction.js';
@@ -209,7 +209,9 @@ export class EditStarts {
     const states = new Map<Path, FileState | null>();
     for (const path of paths) {
       if (watcher.get(path) !== undefined) continue;
-      const { decision } = await watcher.explain(path);
+      const { decision, at } = await watcher.explain(path);
+      // An announcement here would not make it ours.
+      if (decision.reason === 'nested_root') throw ofAnotherProject(path, at);
       if (decision.tracked) {
         const kind = await files.kindAt(path);
         if (kind === 'nothing') continue;
@@ -218,9 +220,7 @@ export class EditStarts {
       }
       if (await isTooLarge(this.#deps, path)) throw notKept(path);
       const file = await files.readFile(path);
-      // Another daemon's: an announcement here would not make it ours.
-      const isOthers = decision.reason === 'nested_root';
-      if (decision.tracked || isOthers) throw this.#notKnown(path);
+      if (decision.tracked) throw this.#notKnown(path);
       states.set(path, file === null ? null : { hash: file.hash, mode: file.mode });
     }
     return states;

@@ -240,7 +240,15 @@ describe('the daemon knows the project', () => {
     expect(await paths(outer)).toEqual(['mine']);
     const { result } = await outer.call('status');
     expect(result?.['watcher']).toMatchObject({ nested_roots: ['inner'] });
+    const { error } = await outer.call('start_edit', { files: ['inner/theirs'] });
+    expect(error?.message).toBe('inner is a project of its own.');
+    expect(error?.data).toMatchObject({ code: 'PATH_UNSUPPORTED' });
+
     await project.cli(['--root', join(project.root, 'inner'), 'stop']);
+    rmSync(join(project.root, 'inner/.agentsmithy'), { recursive: true });
+    write(project, 'inner/theirs', 'ours again');
+    expect(await paths(outer)).toEqual(['inner/theirs', 'mine']);
+    expect((await outer.call('start_edit', { files: ['inner/theirs'] })).error).toBeUndefined();
   });
 
   it('a checkout of git is told as one thing', async () => {

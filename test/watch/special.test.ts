@@ -232,8 +232,11 @@ describe('folders that are projects of their own', () => {
       expect(watched.state().size).toBe(0);
       expect(watched.batches).toEqual([{ changes: [], untracked: ['other/file'], more: false }]);
       rmSync(`${here.root}/inner/.agentsmithy`, { recursive: true });
-      await watched.watcher.rescan();
+      await watched.settle();
       expect([...watched.state().keys()]).toEqual(['inner/file']);
+      rmSync(`${here.root}/other`, { recursive: true });
+      await watched.settle();
+      expect(watched.watcher.health().nestedRoots).toEqual([]);
     } finally {
       await here.end();
     }

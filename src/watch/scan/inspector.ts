@@ -125,6 +125,7 @@ export class Inspector {
     const known = folder.children.get(name);
     const found = look(this.#deps.absolute(path));
     if (typeof found === 'string') {
+      if (found === 'gone') tree.nestedRoots.delete(path);
       if (known === undefined) return;
       if (found === 'gone') keeper.remove(folder, name, glance.visit);
       else tree.setSkip(path, known, found);

@@ -163,20 +163,27 @@ export class Surveyor {
     if (this.tree.linked.size <= MAX_LINKED) {
       for (const { folder, name } of this.tree.linked.values()) this.hint(folder.path, name);
     }
+    this.#lookAtNested(this.#live);
     const open = [...this.#visits];
     this.#live = new Visit(this.#visits, 'live');
     this.#git = new Visit(this.#visits, 'git');
     await Promise.all(open.map((visit) => visit.over()));
   }
 
-  /** Compares the whole tree with the disk; `force` decides every entry anew. */
-  async survey(origin: ChangeOrigin | undefined, force: boolean): Promise<void> {
-    const visit = new Visit(this.#visits, origin);
-    visit.begin();
+  /** They stop being projects of their own without an event: nobody watches what is in them. */
+  #lookAtNested(visit: Visit): void {
+    if (this.#stopped) return;
     for (const path of this.tree.nestedRoots) {
       const slash = path.lastIndexOf('/');
       this.#pump.hint(slash < 0 ? '' : path.slice(0, slash), path.slice(slash + 1), visit);
     }
+  }
+
+  /** Compares the whole tree with the disk; `force` decides every entry anew. */
+  async survey(origin: ChangeOrigin | undefined, force: boolean): Promise<void> {
+    const visit = new Visit(this.#visits, origin);
+    visit.begin();
+    this.#lookAtNested(visit);
     this.#pump.enter(this.tree.root, { visit, bulk: true, force, deep: true });
     visit.end();
     await visit.over();

@@ -163,7 +163,7 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
       const repository = hashes.length === 0 ? undefined : findRepository(root);
       if (repository === undefined) return new Set();
       return store.seedFrom(repository.commonDir, hashes).catch((error: unknown) => {
-        if (!(error instanceof SmithyError) || error.code !== 'STORAGE_IO') throw error;
+        if (!(error instanceof SmithyError) || !NOT_OURS.has(error.code)) throw error;
         // Damage over there is not ours: the files themselves are here to be read.
         log.write('warn', 'no contents were taken from the repository', { error: error.message });
         return new Set();
@@ -171,6 +171,8 @@ export function composeStorage(materials: Materials, ledger: Ledger) {
     },
   };
 }
+
+const NOT_OURS: ReadonlySet<string> = new Set(['STORAGE_IO', 'STORE_CORRUPT']);
 
 function gitMissing(): SmithyError {
   return new SmithyError('STORAGE_IO', 'git was not found, and checkpoints need it.', {

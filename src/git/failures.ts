@@ -3,13 +3,17 @@ import type { Hash } from '../core/model.js';
 import { isDiskFull } from '../core/system-errors.js';
 
 const LONGEST_STDERR = 4096;
+const IS_FULL = /No space left on device|Out of diskspace|Disk quota exceeded/iu;
+/** Then git may call an object damaged that it only could not read. */
+const IS_REFUSED = /Too many open files|Cannot allocate memory|Input\/output error/iu;
+const IS_CORRUPT = /is corrupt|inflate:|checksum mismatch|unable to read tree|bad object/iu;
 
 /** What a failed git child means to a caller. */
 export function gitFailure(op: string, stderr: string, cause?: unknown): SmithyError {
   const text = stderr.trim().slice(-LONGEST_STDERR);
   const data = { op: `git.${op}`, stderr: text };
-  if (/No space left on device|Out of diskspace|Disk quota exceeded/iu.test(text))
-    return full(data, cause);
+  if (IS_FULL.test(text)) return full(data, cause);
+  if (IS_CORRUPT.test(text) && !IS_REFUSED.test(text)) return corrupt(text, data, cause);
   return new SmithyError('STORAGE_IO', `git ${op} failed: ${reasonIn(text)}`, {
     hint: 'Nothing acknowledged is lost. Try again; `smithyd doctor` checks the store.',
     data,
@@ -33,6 +37,15 @@ export function diskFailure(op: string, cause: unknown): SmithyError {
 export function full(data: Readonly<Record<string, unknown>>, cause?: unknown): SmithyError {
   return new SmithyError('STORAGE_FULL', 'There is no space for the checkpoint.', {
     hint: 'Free some space or delete old dialogs, then try again; nothing was changed.',
+    data,
+    cause,
+  });
+}
+
+function corrupt(text: string, data: Readonly<Record<string, unknown>>, cause: unknown) {
+  const reason = text.split('\n').find((line) => IS_CORRUPT.test(line)) ?? text;
+  return new SmithyError('STORE_CORRUPT', `The store is damaged: ${reason}`, {
+    hint: 'Run `smithyd doctor`.',
     data,
     cause,
   });

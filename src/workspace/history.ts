@@ -248,8 +248,12 @@ export function createHistory(given: WorkspaceDeps) {
 
     eventsSinceSnapshot: () => timeline.sinceSnapshot(),
 
-    /** What an older program left and could not be taken over, one sentence each. */
-    warnings: (): readonly string[] => [...report.notMigrated, ...looking.noise.warnings()],
+    /** What cannot be read, or be taken over from an older program, one sentence each. */
+    warnings: (): readonly string[] => [
+      ...(report.failure === undefined ? [] : [report.failure]),
+      ...report.notMigrated,
+      ...looking.noise.warnings(),
+    ],
 
     /** Reads the ledger and mends what a crash left. Verbs may be called when it is done. */
     open: (): Promise<void> => queue.open(opening),

@@ -48,6 +48,8 @@ export class StartReport {
   notMigrated: readonly string[] = [];
   /** Why what was saved cannot be asked for. */
   unread: string | undefined = 'what was saved is still being read; ask again in a moment';
+  /** The last try was in vain. A sentence, too. */
+  failure: string | undefined;
 
   tell(sentence: string): void {
     if (this.recovered.length < MOST_TOLD) this.recovered.push(sentence);
@@ -96,9 +98,11 @@ export function createOpening(deps: Deps, report: StartReport): () => Promise<vo
     try {
       await open();
       report.unread = undefined;
+      report.failure = undefined;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       report.unread = `what was saved cannot be read: ${why}`;
+      report.failure = `What was saved cannot be read: ${why}`;
       throw error;
     }
   };

@@ -75,9 +75,12 @@ async function forEach(
 
 /** Gone or damaged, and no disk that was full or busy for a moment. */
 function isLoss(error: unknown): error is SmithyError {
-  if (!(error instanceof SmithyError)) return false;
-  return error.code === 'DIALOG_NOT_FOUND' || error.code === 'STORE_CORRUPT';
+  return error instanceof SmithyError && LOSSES.has(error.code);
 }
+
+const LOSSES: ReadonlySet<string> = new Set([
+  ...['DIALOG_NOT_FOUND', 'CHECKPOINT_NOT_FOUND', 'STORE_CORRUPT'],
+]);
 
 /** What moved files when the daemon ended. When what it needs is lost they stay as they are. */
 async function unlessLost<T>(

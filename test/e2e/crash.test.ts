@@ -234,12 +234,15 @@ describe('a daemon that is killed', () => {
       const refusal = await work.refusal('create_checkpoint', { message: 'no room' });
       expect(refusal.data).toMatchObject({ code: 'STORAGE_FULL' });
     }
+    const said = 'What was saved cannot be read: There is no space';
+    expect((await project.status()).warnings).toContainEqual(expect.stringContaining(said));
     const tracers = processesOf(project.root).filter((pid) => argumentsOf(pid)[0] === 'strace');
     for (const pid of tracers) signal(pid, 'SIGKILL');
     await until('strace has gone', () => !tracers.some(isAlive));
     const { commit_id: next } = await work.save('with room');
     const listed = (await work.log()).map(({ commit_id: id }) => id);
     expect(listed.slice(0, 3)).toEqual([next, ahead, tip]);
+    expect((await project.status()).warnings.join()).not.toContain(said);
   });
 });
 

@@ -1,10 +1,10 @@
 import { chmodSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
-import { renameSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { projectsPerTest, type Project } from '../support/daemon-project.js';
 import { until } from '../support/until.js';
-import { Work } from '../support/work.js';
+import { git, Work } from '../support/work.js';
 
 const newProject = projectsPerTest();
 
@@ -87,6 +87,21 @@ function filesIn(project: Project, folder: string, end: string): string[] {
     .map((name) => join(folder, name));
 }
 
+/** Four bytes of what a pack has of an object, while everybody may have the file open. */
+function damage(project: Project, object: string): void {
+  for (const index of filesIn(project, 'store/objects/pack', '.idx')) {
+    const path = project.path(index);
+    const found = git(project.root, ['verify-pack', '-v', path]).split('\n');
+    const line = found.find((one) => one.startsWith(object));
+    if (line === undefined) continue;
+    const pack = path.replace(/idx$/u, 'pack');
+    chmodSync(pack, 0o600);
+    const file = openSync(pack, 'r+');
+    writeSync(file, Buffer.alloc(4, 0xff), 0, 4, Number(line.split(/\s+/u)[4]) + 4);
+    closeSync(file);
+  }
+}
+
 describe('verify', () => {
   it('finds nothing wrong with what a daemon wrote', async () => {
     const project = await settledProject();
@@ -141,6 +156,27 @@ describe('verify', () => {
     }
     expect((await verify(project)).damaged).toEqual([]);
   }, 180_000);
+
+  it('agrees with every call that meets a damaged pack: it is the store, and not the disk', async () => {
+    const project = newProject();
+    const work = await Work.start(project);
+    await work.fresh({ a: '0\n' });
+    work.put({ a: '1\n' });
+    const { commit_id: tip } = await work.save('to be damaged');
+    damage(project, await work.treeId(tip));
+    work.put({ a: '2\n' });
+    for (const [method, params] of [
+      ['show', { at: tip, path: 'a' }],
+      ['restore', { checkpoint_id: tip }],
+      ['undo', {}],
+      ['diff', { from: tip, to: 'worktree' }],
+    ] as const) {
+      const { data } = await work.refusal(method, params);
+      expect(data).toMatchObject({ code: 'STORE_CORRUPT' });
+      expect(data['hint']).toContain('smithyd doctor');
+    }
+    expect((await verify(project)).ok).toBe(false);
+  });
 
   it('is not asked in vain after a start with a damaged file: that one opens or says why', async () => {
     const project = await settledProject();

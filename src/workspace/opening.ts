@@ -60,12 +60,30 @@ export class StartReport {
 export function createOpening(deps: Deps, report: StartReport): () => Promise<void> {
   const { watcher, book, claims, saving, projection } = deps;
   let isRead = false;
+  let hasRemoved = false;
 
-  /** The last checkpoint holds what could be explained then; without one, or with a lost one, it is what was seen first. */
+  /**
+   * The last checkpoint holds what could be explained then; without one, or with a lost one, it is
+   * what was seen first.
+   */
   async function explainedThen(lost: ReadonlySet<DialogId>): Promise<void> {
     const last = book.lastSaved;
     if (last === undefined || lost.has(last.dialog)) return;
     claims.restart(await saving.pending(book.get(last.dialog)), deps.explained.states);
+  }
+
+  /**
+   * Not before branches are where they belong and it is known what edits and rejections may put
+   * back. What is left for want of a working disk goes with the next prune.
+   */
+  async function giveBack(): Promise<void> {
+    try {
+      const { freedBytes } = await deps.store.prune();
+      deps.log.write('info', 'gave back what only they used', { freed_bytes: freedBytes });
+    } catch (error) {
+      deps.log.write('warn', 'what only they used is still there', { error: String(error) });
+    }
+    hasRemoved = false;
   }
 
   /** May have to be done again: a full disk keeps it from its end. */
@@ -80,14 +98,17 @@ export function createOpening(deps: Deps, report: StartReport): () => Promise<vo
     await deps.bookmarks.open();
     await deps.retention.open();
     await deps.archives.sweep();
-    const lost = await recover({ ...deps, tell: (sentence) => report.tell(sentence) });
-    await explainedThen(lost);
+    const found = await recover({ ...deps, tell: (sentence) => report.tell(sentence) });
+    hasRemoved ||= found.hasRemoved;
+    await explainedThen(found.lost);
     const left = reopenEdits(deps);
     projection.writeIndex(book);
     await projection.catchUp(book);
     void projection.keepUp(book, deps.turns);
     await deps.folding.open();
     deps.leaving.later(await deps.leaving.now(left));
+    // What is left of a lost dialog may be reachable by nothing, and is all that there is of it.
+    if (hasRemoved && found.lost.size === 0) await giveBack();
     deps.patches.follower.open();
     deps.blocks.follower.open();
     deps.snapshotWatch.open();

@@ -31,17 +31,22 @@ export interface RecoveryDeps {
   readonly tell: (sentence: string) => void;
 }
 
+interface Recovered {
+  /** Dialogs that cannot be read any more. */
+  readonly lost: ReadonlySet<DialogId>;
+  /** What only that used can be given back. */
+  readonly hasRemoved: boolean;
+}
+
 /**
  * Brings branches and ledger together after a crash. A branch that is ahead holds content nobody
- * was told of: its commits are adopted, never dropped. What was under way is finished. Answers the
- * dialogs that cannot be read any more.
+ * was told of: its commits are adopted, never dropped. What was under way is finished.
  */
-export async function recover(deps: RecoveryDeps): Promise<ReadonlySet<DialogId>> {
+export async function recover(deps: RecoveryDeps): Promise<Recovered> {
   const { goals } = deps;
   const lost = new Set<DialogId>();
-  // Before anything is given back: what a lost branch reached must be reachable again by then.
   await forEach(deps, lost, (dialog) => bringForward(deps, dialog));
-  await removeStrays(deps, lost);
+  const hasRemoved = await removeStrays(deps);
   await forEach(deps, lost, async ({ id }) => {
     await adoptApproval(deps, deps.book.get(id));
     await adoptCommits(deps, deps.book.get(id));
@@ -50,7 +55,7 @@ export async function recover(deps: RecoveryDeps): Promise<ReadonlySet<DialogId>
   const left = await unlessLost(deps, () => deps.restores.recover());
   await forEach(deps, lost, ({ id }) => goals.drop(id));
   if (left !== undefined) await unlessLost(deps, () => finish(deps, left));
-  return lost;
+  return { lost, hasRemoved };
 }
 
 /** A dialog that cannot be read any more is set aside, and keeps nobody from the others. */
@@ -117,13 +122,10 @@ async function finish(
 }
 
 /** Repositories without a line in the ledger: half made, or half deleted. Neither was acknowledged. */
-async function removeStrays(
-  { book, store, log, tell }: RecoveryDeps,
-  lost: ReadonlySet<DialogId>,
-): Promise<void> {
+async function removeStrays({ book, store, log, tell }: RecoveryDeps): Promise<boolean> {
   const known = new Set<string>(book.list().map(({ id }) => id));
   const strays = (await store.dialogs()).filter((dialog) => !known.has(dialog));
-  let removed = 0;
+  let hasRemoved = false;
   for (const dialog of strays) {
     if (!book.wasKnown(dialog) && !(await isHalfMade(store, dialog))) {
       // Work that somebody was told is safe; its line is what got lost.
@@ -131,14 +133,11 @@ async function removeStrays(
       continue;
     }
     await store.deleteRepository(dialog);
-    removed++;
+    hasRemoved = true;
     log.write('warn', 'removed a dialog that was cut off', { dialog });
     tell('A dialog that was half made or half deleted has been removed.');
   }
-  // What is left of a lost dialog may be reachable by nothing, and is all that there is of it.
-  if (removed === 0 || lost.size > 0) return;
-  const { freedBytes } = await store.prune();
-  log.write('info', 'gave back what only they used', { freed_bytes: freedBytes });
+  return hasRemoved;
 }
 
 /** No more than its first checkpoint, which nobody was told of. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import Database from 'libsql';
@@ -96,6 +96,31 @@ describe('a daemon that is killed', () => {
     expect((await project.status()).warnings).toEqual([]);
   });
 
+  it('gives nothing back that somebody may still want put back', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    const { dialog_id: dialog } = await work.fresh({ a: '0' });
+    const { dialog_id: gone } = await work.call<Opened>('create_dialog', { title: 'to go' });
+    await work.call('use_dialog', { dialog_id: dialog });
+    work.put({ b: '0' });
+    await work.save('the newest of all');
+    const { edit_id: edit } = await work.call<{ edit_id: string }>('start_edit', {
+      files: ['a'],
+      dialog_id: gone,
+    });
+    work.put({ a: 'by the edit' });
+    await work.call('finalize_edit', { edit_id: edit });
+    work.put({ a: 'by hand' });
+    await work.call('detect_unknown_modifications');
+    await work.call('delete_dialog', { dialog_id: gone });
+    await project.cli(['stop']);
+    leaveHalfDialog(project, dialog);
+
+    work = await Work.start(project);
+    await work.call('handle_unknown_changes', { files: ['a'], strategy: 'reject' });
+    expect(work.read('a')).toBe('by the edit');
+  });
+
   it('gets a branch back that was lost, for the ledger knows where it was', async () => {
     const project = newProject();
     let work = await Work.start(project);
@@ -107,8 +132,7 @@ describe('a daemon that is killed', () => {
       rmSync(join(work.checkpoints(dialog), '.git/refs/heads', name));
     }
     // Half a dialog is removed with all that only it used: not with what the lost branch reached.
-    const half = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
-    cpSync(project.path('dialogs', dialog), project.path('dialogs', half), { recursive: true });
+    const half = leaveHalfDialog(project, dialog);
     work = await Work.start(project);
     work.put({ a: '2' });
     const { commit_id: next } = await work.save('goes on');
@@ -118,7 +142,7 @@ describe('a daemon that is killed', () => {
       'The branch session_1 was not where the ledger has it and has been brought there.',
       'A dialog that was half made or half deleted has been removed.',
     ]);
-    expect(existsSync(project.path('dialogs', half))).toBe(false);
+    expect(existsSync(half)).toBe(false);
     await work.restore(tip);
     expect(work.read('a')).toBe('1');
     expect(await work.fsck()).toBe('');
@@ -245,6 +269,15 @@ describe('a daemon that is killed', () => {
     expect((await project.status()).warnings.join()).not.toContain(said);
   });
 });
+
+/** A copy of another one without its branches: what a kill leaves of one that was being made. */
+function leaveHalfDialog(project: Project, dialog: string): string {
+  const half = project.path('dialogs', '01ARZ3NDEKTSV4RRFFQ69G5FAV');
+  cpSync(project.path('dialogs', dialog), half, { recursive: true });
+  const heads = join(half, 'checkpoints/.git/refs/heads');
+  for (const name of readdirSync(heads)) rmSync(join(heads, name));
+  return half;
+}
 
 /** As a kill between branch and ledger leaves it. */
 function commitAhead(project: Project, inside: string, tip: string): string {

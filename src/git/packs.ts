@@ -50,15 +50,14 @@ const LEFT_MS = 60 * 60_000;
 const UNFINISHED = /^(tmp_|\.tmp-)/u;
 
 export function createPacks(layout: Layout, flush: (path: string) => Promise<void>): Packs {
-  const known = new Map<string, Pack>();
+  let known = new Map<string, Pack>();
   let sizes: StoreSizes = { bytes: 0, objects: 0, packs: 0 };
   let dropping: Promise<void> = Promise.resolve();
   const indexOf = (name: string): string => join(layout.packs, name.replace(/\.pack$/u, '.idx'));
 
   /** Throws for a pack that is not whole. */
-  function count(name: string, isFlushed: boolean): void {
-    const summary = summarise(join(layout.packs, name), indexOf(name));
-    known.set(name, { summary, isFlushed });
+  function counted(name: string, isFlushed: boolean): Pack {
+    return { summary: summarise(join(layout.packs, name), indexOf(name)), isFlushed };
   }
 
   function sum(): void {
@@ -74,20 +73,19 @@ export function createPacks(layout: Layout, flush: (path: string) => Promise<voi
   async function recount(): Promise<void> {
     const atFirst = new Set(known.keys());
     const names = await readdir(layout.packs);
-    // Whoever asks meanwhile, or counts one in, finds what is known so far.
-    const before = new Map(known);
-    known.clear();
-    const added = [...before.keys()].filter((name) => !atFirst.has(name));
-    const packs = new Set([...names.filter((name) => name.endsWith('.pack')), ...added]);
+    // Whoever counts one in meanwhile is right about it.
+    const added = [...known.keys()].filter((name) => !atFirst.has(name));
+    const found = new Map<string, Pack>();
     // A pack without an index was not finished, or a repack that outlived its daemon is removing
     // it; either way its objects are elsewhere.
-    for (const name of packs) {
+    for (const name of new Set([...names.filter((one) => one.endsWith('.pack')), ...added])) {
       try {
-        count(name, before.get(name)?.isFlushed ?? false);
+        found.set(name, counted(name, known.get(name)?.isFlushed ?? false));
       } catch (error) {
         gone(error);
       }
     }
+    known = found;
     sum();
   }
 
@@ -104,7 +102,7 @@ export function createPacks(layout: Layout, flush: (path: string) => Promise<voi
     const flushing = flushPacks(names);
     // Read while the disk is at work; whether it failed is known when it is done.
     flushing.catch(() => undefined);
-    for (const name of names) count(name, false);
+    for (const name of names) known.set(name, counted(name, false));
     await flushing;
     for (const name of names) {
       const pack = known.get(name);

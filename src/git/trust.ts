@@ -3,6 +3,7 @@ import type { SmithyError } from '../core/errors.js';
 import type { Acknowledged } from './acknowledged.js';
 import { isStale } from './blobs.js';
 import { diskFailure } from './failures.js';
+import { isNotOpened } from './files.js';
 import { ChildGone } from './import-child.js';
 import type { Packs } from './packs.js';
 import type { createSpace } from './space.js';
@@ -46,6 +47,11 @@ export function createTrust({ packs, space, acknowledged, isRepacking }: TrustDe
   async function doubt(error: unknown, fresh: readonly string[]): Promise<SmithyError> {
     const failure = diskFailure('flush', error);
     acknowledged.clear();
+    // Refused before anything could be lost: gone for us at once, which takes no descriptor.
+    if (isNotOpened(error)) {
+      packs.drop(fresh.map((path) => basename(path)));
+      return failure;
+    }
     const isClean = await packs.remove(fresh.map((path) => basename(path))).then(
       () => fresh.length > 0,
       () => false,

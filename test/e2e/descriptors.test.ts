@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { projectsPerTest } from '../support/daemon-project.js';
@@ -79,4 +79,27 @@ describe('a daemon that has no descriptor left (needs prlimit)', () => {
       expect(changes.map(({ path, change }) => `${change} ${path}`)).toContain('modified a');
     },
   );
+
+  given('refuses what it cannot flush, and nothing more once there are descriptors', async () => {
+    const project = newProject();
+    const file = join(project.root, 'a');
+    writeFileSync(file, '0');
+    const { pid } = await project.startDaemon();
+    const socket = await project.socket();
+    const save = async (content: string) => {
+      writeFileSync(file, content);
+      return (await socket.call('create_checkpoint', { message: content })).error;
+    };
+    expect([await save('1'), await save('2')]).toEqual([undefined, undefined]);
+    for (const free of [0, 1, 2]) {
+      const taken = readdirSync(`/proc/${pid}/fd`).map(Number);
+      const open = [...Array(taken.length + free + 1).keys()].filter((fd) => !taken.includes(fd));
+      limitDescriptors(pid, Math.max(...open.slice(0, free + 1)) + 1);
+      const refused = await save(`with ${free} free`);
+      // Whatever could not be opened first: something of the store, or the file itself.
+      if (refused !== undefined) expect(['STORAGE_IO', 'BUSY']).toContain(refused.data['code']);
+      limitDescriptors(pid, 1024);
+      expect(await save(`after ${free}`)).toBeUndefined();
+    }
+  });
 });

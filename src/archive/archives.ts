@@ -22,6 +22,9 @@ const SPOOL = 'import-';
 
 /** Archives of projects; what is taken in waits below the state folder. */
 export function createArchives(state: string): Archives {
+  /** Spools of imports under way: a start that is tried again sweeps beside them. */
+  const inUse = new Set<string>();
+
   return {
     async write(to, content) {
       const part = `${to}.part-${randomBytes(4).toString('hex')}`;
@@ -39,10 +42,15 @@ export function createArchives(state: string): Archives {
     },
 
     async read(from, limits) {
-      const spool = join(state, `${SPOOL}${randomBytes(6).toString('hex')}`);
-      await mkdir(spool, { mode: 0o700 });
-      const release = () => rm(spool, { recursive: true, force: true });
+      const name = `${SPOOL}${randomBytes(6).toString('hex')}`;
+      const spool = join(state, name);
+      const release = async () => {
+        await rm(spool, { recursive: true, force: true });
+        inUse.delete(name);
+      };
+      inUse.add(name);
       try {
+        await mkdir(spool, { mode: 0o700 });
         const unpacked = await unpack(from, { spool, ...limits });
         return { ...unpacked, release };
       } catch (error) {
@@ -53,7 +61,8 @@ export function createArchives(state: string): Archives {
 
     async sweep() {
       const names = await readdir(state).catch(() => []);
-      for (const name of names.filter((one) => one.startsWith(SPOOL))) {
+      const left = names.filter((name) => name.startsWith(SPOOL) && !inUse.has(name));
+      for (const name of left) {
         await rm(join(state, name), { recursive: true, force: true });
       }
     },

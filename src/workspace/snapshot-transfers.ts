@@ -79,6 +79,8 @@ export class SnapshotTransfers {
     const { root, archives, config, queue } = this.#deps;
     const path = isAbsolute(from) ? from : join(root, from);
     const mostBytes = config().store.limitBytes;
+    // What a start finds half taken in, it removes: this one begins when everything is open.
+    await queue.share(() => undefined);
     const unpacked = await archives.read(path, { mostBytes, mostFiles: MOST_FILES });
     try {
       const manifest = readManifest(unpacked.manifest);

@@ -186,6 +186,16 @@ describe('an archive', () => {
     await createArchives(folder).sweep();
     expect(readdirSync(folder)).toEqual([]);
   });
+
+  it('that is being taken in is not swept', async () => {
+    const archives = createArchives(folder);
+    const from = await archive(tar(manifest(), [{ path: 'files/a' }, Buffer.from('a\n')]));
+    const unpacked = await archives.read(from, LIMITS);
+    await archives.sweep();
+    expect(await unpacked.files[0]?.content()).toEqual(Buffer.from('a\n'));
+    await unpacked.release();
+    expect(readdirSync(folder)).toHaveLength(1);
+  });
 });
 
 describe('zstd', () => {

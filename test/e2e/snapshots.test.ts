@@ -1,10 +1,19 @@
 import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createArchives } from '../../src/archive/archives.js';
 import type { ArchivedFile } from '../../src/core/archive.js';
-import { temporaryFolder } from '../support/daemon-project.js';
+import { newProject, temporaryFolder, type Project } from '../support/daemon-project.js';
 import { editing } from '../support/edits.js';
 import { isAlive, signal } from '../support/processes.js';
 import { until } from '../support/until.js';
@@ -286,6 +295,29 @@ describe('an exported snapshot', () => {
     const [exported, imported] = (await list(work)).slice(-2);
     expect(exported).toMatchObject({ id, tar_uri: to });
     expect(await content(work, imported?.id ?? '', 'a')).toBe('a\n');
+  });
+
+  it('can be the first thing that a daemon is started for, here and in a new project', async () => {
+    const here = newProject();
+    const elsewhere = newProject();
+    const to = `${here.folder}.tar.zst`;
+    writeFileSync(join(here.root, 'a'), 'a\n');
+    const ok = async (project: Project, ...words: string[]) => {
+      const { code, stdout, stderr } = await project.cli(words);
+      expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
+      return stdout;
+    };
+    try {
+      await ok(here, 'snapshot', 'save');
+      await ok(here, 'snapshot', 'export', 'snap-0001', to);
+      await ok(here, 'stop');
+      for (const project of [here, elsewhere]) {
+        expect(await ok(project, 'snapshot', 'import', to)).toMatch(/^Saved 1 file as snap-\d{4}/u);
+      }
+    } finally {
+      rmSync(to, { force: true });
+      for (const project of [here, elsewhere]) await project.remove();
+    }
   });
 });
 

@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
 import { STATE_FOLDER } from '../core/paths.js';
+import { systemCode } from '../core/system-errors.js';
 
 /** Where one project's state lives. */
 export interface StatePaths {
@@ -46,7 +47,7 @@ export function statePaths(root: string): StatePaths {
 export function prepareStateFolder(root: string): StatePaths {
   const paths = statePaths(root);
   for (const folder of [paths.state, paths.run]) {
-    unlessThere(() => mkdirSync(folder, { mode: 0o700 }));
+    unlessThere(() => makeFolder(folder));
     requirePrivate(folder);
   }
   refuseLinks(paths.state);
@@ -54,6 +55,20 @@ export function prepareStateFolder(root: string): StatePaths {
   // The user's `git status` must never show us, from the first moment on.
   unlessThere(() => writeFileSync(ignoreFile, '*\n', { flag: 'wx', mode: 0o600 }));
   return paths;
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const reason = systemCode(error) ?? '';
+    if (!(error instanceof Error) || !['EACCES', 'EPERM', 'EROFS'].includes(reason)) throw error;
+    throw new SmithyError('STORAGE_IO', `The system refused: ${error.message}.`, {
+      hint: `smithyd keeps its state in ${STATE_FOLDER}: the folder of the project must be writable.`,
+      data: { op: 'mkdir', reason },
+      cause: error,
+    });
+  }
 }
 
 /** Throws unless the folder is a real one, ours, and closed to everybody else's writing. */

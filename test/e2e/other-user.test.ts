@@ -1,6 +1,14 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { plainEnvironment, processesOf, run, type Outcome } from '../support/processes.js';
@@ -71,6 +79,22 @@ async function expectForbidden(project: Project): Promise<void> {
     expect(stderr).toContain('"FORBIDDEN"');
   }
 }
+
+describe('a folder in which nothing can be made', () => {
+  nobodyRunsSmithyd('is what a command names that would start the daemon', async () => {
+    const project = newProject();
+    chownSync(project.root, NOBODY, NOBODY);
+    chmodSync(project.root, 0o555);
+    for (const command of ['status', 'start', 'doctor', 'start --foreground']) {
+      const words = [process.execPath, CLI, '--root', project.root, ...command.split(' ')];
+      const { code, stderr } = await asNobody(...words);
+      expect({ command, code, stderr }).toMatchObject({ command, code: 74 });
+      expect(stderr).toContain(`EACCES: permission denied, mkdir '${project.path()}'`);
+      expect(stderr).toContain('must be writable');
+      expect(stderr).not.toContain('log');
+    }
+  });
+});
 
 describe('another local user', () => {
   asNobodyIt('cannot connect to the socket, while its owner can', async () => {

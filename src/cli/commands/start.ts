@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { dropUnsafeEnvironment, processEnvironment } from '../../config.js';
-import { SmithyError } from '../../core/errors.js';
 import { keepMemoryOutOfCoreFiles } from '../../host/core-dumps.js';
 import { findRoot } from '../../host/find-root.js';
 import { requireSensibleRoot } from '../../host/sensible-root.js';
 import { reachDaemon } from '../../client/reach.js';
 import type { GlobalFlags } from '../args.js';
+import { ownFailure } from '../errors.js';
 import type { Around } from '../local-run.js';
 import { printable, printableJson } from '../text.js';
 
@@ -85,7 +85,7 @@ async function reporting(begin: () => Promise<number>): Promise<number> {
   try {
     return await begin();
   } catch (thrown) {
-    const error = SmithyError.from(thrown);
+    const error = ownFailure(thrown);
     report({ error: error.toWire() });
     return error.exitCode;
   }

@@ -7,6 +7,7 @@ import type { EntryAt, FileOnDisk } from '../core/tree-writer.js';
 import { isSwapped, statOf } from './look.js';
 import type { Eye } from './look.js';
 import type { Pace } from './pace.js';
+import { hasCode } from './reasons.js';
 import type { Walk } from './walk.js';
 
 interface ReadDeps {
@@ -110,6 +111,19 @@ function tryOpen(place: string): number | undefined {
 }
 
 export function kindAt({ walk }: Pick<ReadDeps, 'walk'>, path: Path): EntryAt {
+  try {
+    return kindOf(walk, path);
+  } catch (error) {
+    if (!hasCode(error, 'ENAMETOOLONG')) throw error;
+    throw new SmithyError('PATH_UNSUPPORTED', `${path.slice(0, 100)}… is too long for a file.`, {
+      hint: 'The file system takes no name of this length.',
+      data: { path },
+      cause: error,
+    });
+  }
+}
+
+function kindOf(walk: Walk, path: Path): EntryAt {
   const { parents, name } = partsOf(path);
   const folder = walk.enter(parents);
   if (folder === 'missing') return 'nothing';

@@ -43,6 +43,14 @@ describe('edits on the command line', () => {
     await ok('edit', 'abort', stdout.trim());
   });
 
+  it('start refuses a name that no file can have', async () => {
+    await work().fresh({ 'a.txt': 'one\n' });
+    for (const path of ['n'.repeat(300), `${'n'.repeat(300)}/a`]) {
+      const { code, stderr } = await smithyd('edit', 'start', path);
+      expect({ code, stderr }).toEqual({ code: 16, stderr: expect.stringContaining('too long') });
+    }
+  });
+
   it('finalize prints what changed, with its lines', async () => {
     await work().fresh({ 'a.txt': 'one\n', 'same.txt': 'same\n', 'gone.txt': 'x\ny\n' });
     const id = await startEdit('a.txt', 'same.txt', 'gone.txt', 'new.txt', '--tool', 'vim');

@@ -1,5 +1,5 @@
 import { PINNED } from '../core/changes/mark-name.js';
-import { requireBookmarkName } from '../core/bookmark-name.js';
+import { requireBookmarkName, requireNoId } from '../core/bookmark-name.js';
 import type { DialogState } from '../core/dialogs.js';
 import { SmithyError } from '../core/errors.js';
 import { eventId, type NewEvent } from '../core/ledger.js';
@@ -193,14 +193,20 @@ export class Bookmarks {
 
   /** Of any dialog: a bookmark belongs to the whole project. */
   #checkpoint(given: string): Target {
+    const known = this.#commits();
+    const missing = 'CHECKPOINT_NOT_FOUND';
+    const id = resolveId({ what: 'checkpoint', given, known: known.keys(), missing });
+    return { id, place: { kind: 'commit', commit: id as CommitId, asOf: known.get(id) } };
+  }
+
+  /** Every checkpoint there is, and the line after which it was the state. */
+  #commits(): Map<string, number> {
     const { book, bookmarks } = this.#deps;
     const known = new Map<string, number>();
     for (const { commit, asOf } of bookmarks.list()) known.set(commit, asOf);
     const made = book.list().flatMap(({ id }) => book.made(id));
     for (const { commit, seq } of made) known.set(commit, seq);
-    const missing = 'CHECKPOINT_NOT_FOUND';
-    const id = resolveId({ what: 'checkpoint', given, known: known.keys(), missing });
-    return { id, place: { kind: 'commit', commit: id as CommitId, asOf: known.get(id) } };
+    return known;
   }
 
   /** Nothing for a mark that sets itself: its dialog has the checkpoint as long as the mark is there. */
@@ -262,8 +268,9 @@ export class Bookmarks {
     }
   }
 
-  /** @throws SmithyError NAME_TAKEN */
+  /** @throws SmithyError NAME_TAKEN, NAME_INVALID */
   requireFree(name: string): void {
+    requireNoId(name, this.#commits().keys());
     const taken = this.#deps.bookmarks.get(name);
     if (taken === undefined) return;
     throw new SmithyError('NAME_TAKEN', `There is a bookmark ${name} already, of ${taken.id}.`, {

@@ -119,7 +119,15 @@ describe('bookmarks', () => {
     for (const name of ['a b', 'a:b', '-x', '../x', 'main', 'session_3', 'evt-12', 'snap-0001']) {
       expect([name, await code(work, 'bookmark_add', { name })]).toEqual([name, 'NAME_INVALID']);
     }
-    expect(await code(work, 'bookmark_add', { name: first })).toBe('NAME_INVALID');
+    for (const name of [first, first.slice(0, 8), first.slice(0, 4).toUpperCase()]) {
+      expect([name, await code(work, 'bookmark_add', { name })]).toEqual([name, 'NAME_INVALID']);
+    }
+    // Of hexadecimal digits, and no checkpoint begins with them; or too short to be an id.
+    const other = first.startsWith('0000') ? '1111' : '0000';
+    for (const name of [other, first.slice(0, 3)]) {
+      await add(work, name);
+      await work.call('bookmark_remove', { name });
+    }
     expect(await code(work, 'bookmark_add', { name: 'x'.repeat(150) })).toBe('NAME_INVALID');
     const both = { name: 'both', event: 'evt-000001', checkpoint: first };
     expect(await code(work, 'bookmark_add', both)).toBe('INVALID_PARAMS');

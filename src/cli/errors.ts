@@ -28,3 +28,10 @@ export function ownFailure(thrown: unknown): SmithyError {
   const { message, syscall: op = 'unknown' } = thrown as NodeJS.ErrnoException;
   return new SmithyError('STORAGE_IO', `The system refused: ${message}.`, { data: { op, reason } });
 }
+
+/** An answer that went nowhere, though what was asked for is done. */
+export function unwritten(cause: Error): SmithyError {
+  const data = { op: 'write', reason: systemCode(cause) ?? 'unknown' };
+  const message = `The output could not be written: ${cause.message}.`;
+  return new SmithyError('STORAGE_IO', message, { data, cause });
+}

@@ -275,6 +275,14 @@ describe('output', () => {
     const { code, stderr } = await run(['sh', '-c', line]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
+
+  (existsSync('/dev/full') ? it : it.skip)('that cannot be written is a failure', async () => {
+    const project = newProject();
+    const line = `'${process.execPath}' '${CLI}' --root '${project.root}' help > /dev/full`;
+    const { code, stderr } = await run(['sh', '-c', line]);
+    expect(code).toBe(74);
+    expect(stderr).toMatch(/^smithyd: The output could not be written: ENOSPC.*\n$/u);
+  });
 });
 
 describe('config set', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS } from '../core/errors.js';
-import { EVENT_TYPES } from '../core/events.js';
+import { EVENT_TYPES } from '../core/event-types.js';
 import type { AnyMethod } from './method.js';
 
 /**

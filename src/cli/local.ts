@@ -1,4 +1,5 @@
 import type { CliFlag } from '../core/cli-manifest.js';
+import { EVENT_TYPES } from '../core/event-types.js';
 import type { LineForm } from './args.js';
 import type { LocalRun } from './local-run.js';
 
@@ -112,7 +113,12 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
     summary: 'Prints events as they happen, until interrupted.',
     usage: '[--type TYPE]..',
     takesDialog: true,
-    flags: [value('type', 'Only events of this type; may be given often.', { type: 'list' })],
+    flags: [
+      value('type', 'Only events of this type; may be given often.', {
+        type: 'list',
+        choices: EVENT_TYPES,
+      }),
+    ],
     load: async () => (await import('./commands/watch.js')).watch,
   },
   {

@@ -113,6 +113,7 @@ describe('a wrong command line', () => {
     [['call'], 'needs a method'],
     [['call', 'status', '{bad'], 'is not JSON'],
     [['watch', '--tpye', 'x'], 'Did you mean "--type"'],
+    [['watch', '--type', 'bogus'], 'Choose one of: user, dialog'],
     [['stop', 'now'], 'stop takes no "now"'],
     [['mcp', '--stdio'], 'mcp does not know --stdio'],
     [['diff'], 'diff needs FROM'],
@@ -365,5 +366,20 @@ describe('watch', () => {
     ]);
     child.kill('SIGTERM');
     expect(await soon('its end', ended)).toBe(0);
+  });
+
+  it('of a dialog that is not there ends with the refusal', async () => {
+    const { code, stderr } = await newProject().cli(['--dialog', 'nope', 'watch']);
+    expect(code).toBe(4);
+    expect(stderr).toContain('There is no dialog nope.');
+  });
+});
+
+describe('blame', () => {
+  it('of a FIFO is refused and reads nothing', async () => {
+    const project = newProject();
+    spawnSync('mkfifo', [join(project.root, 'pipe')]);
+    const { code, stderr } = await project.cli(['blame', 'pipe']);
+    expect({ code, stderr }).toEqual({ code: 16, stderr: expect.stringContaining('pipe') });
   });
 });

@@ -38,11 +38,12 @@ async function look(globals: GlobalFlags, path: string) {
   }
 }
 
-/** Undefined when there is nothing to read: the daemon says why. */
+/** Undefined when there is nothing to read: the daemon says why. A FIFO would never be read to its end. */
 function read(path: string): Buffer | undefined {
   try {
-    const isLink = lstatSync(path).isSymbolicLink();
-    return isLink ? readlinkSync(path, { encoding: 'buffer' }) : readFileSync(path);
+    const stat = lstatSync(path);
+    if (stat.isSymbolicLink()) return readlinkSync(path, { encoding: 'buffer' });
+    return stat.isFile() ? readFileSync(path) : undefined;
   } catch {
     return undefined;
   }

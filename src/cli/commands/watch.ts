@@ -20,26 +20,28 @@ export async function watch(
   const look = () => ({ root, colour: wantsColour(stdout), width: columnsOf(stdout) });
   const feed = new Feed(look);
   const client = await createClient({ root, startFrom: processEnvironment, force: globals.force });
-  feed.knows((await client.list_edits({})).edits);
-  const filter = {
-    ...(types === undefined ? {} : { types }),
-    ...(globals.dialog === undefined ? {} : { dialog_id: globals.dialog }),
-  };
-  const end = await client.subscribe(
-    filter,
-    (event) => {
-      stdout.write(globals.json ? printableJson(event) : feed.line(event));
-    },
-    (isThere) => {
-      const text = isThere ? 'connected again' : 'the daemon is gone; waiting for the next one';
-      if (!globals.json) stdout.write(feed.notice(text, new Date()));
-    },
-  );
-  if (!globals.json) process.stderr.write(`Listening to ${printable(root)}; Ctrl-C ends it.\n`);
-  await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
-  await end();
-  await client.close();
-  return 0;
+  try {
+    feed.knows((await client.list_edits({})).edits);
+    const filter = {
+      ...(types === undefined ? {} : { types }),
+      ...(globals.dialog === undefined ? {} : { dialog_id: globals.dialog }),
+    };
+    await client.subscribe(
+      filter,
+      (event) => {
+        stdout.write(globals.json ? printableJson(event) : feed.line(event));
+      },
+      (isThere) => {
+        const text = isThere ? 'connected again' : 'the daemon is gone; waiting for the next one';
+        if (!globals.json) stdout.write(feed.notice(text, new Date()));
+      },
+    );
+    if (!globals.json) process.stderr.write(`Listening to ${printable(root)}; Ctrl-C ends it.\n`);
+    await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+    return 0;
+  } finally {
+    await client.close();
+  }
 }
 
 function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number | undefined {

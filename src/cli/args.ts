@@ -16,6 +16,8 @@ export interface GlobalFlags {
   force: boolean;
 }
 
+export const GLOBAL_NAMES = ['--root', '--dialog', '--json', '--force', '--help', '--version'];
+
 /** Splits the line into flags every command has and the rest, which its command reads. */
 export function readGlobals(line: readonly string[]): { globals: GlobalFlags; rest: string[] } {
   const globals: GlobalFlags = { json: false, help: false, version: false, force: false };
@@ -35,7 +37,12 @@ export function readGlobals(line: readonly string[]): { globals: GlobalFlags; re
     else if (word === '--force') globals.force = true;
     else rest.push(word);
   }
-  return { globals, rest };
+  return { globals, rest: withoutEnd(rest) };
+}
+
+/** The end of the flags, when it stands before the command; behind it, it is the command's own. */
+function withoutEnd(words: string[]): string[] {
+  return words[0] === '--' ? words.slice(1) : words;
 }
 
 /** The method's parameters out of the words after the command. */

@@ -1,9 +1,8 @@
+import { GLOBAL_NAMES } from './args.js';
 import { firstWord, type Topic } from './help.js';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
-
-const GLOBAL = ['--root', '--dialog', '--json', '--force', '--help', '--version'];
 
 /** A script for a shell that knows every command, its second words and its flags. */
 export function completionsFor(shell: Shell, topics: readonly Topic[]): string {
@@ -70,7 +69,7 @@ function forFish(topics: readonly Topic[]): string {
 
 /** What may come after these words: "" -> commands, "dialog" -> its second words, "dialog new" -> flags. */
 function choices(topics: readonly Topic[]): Map<string, string[]> {
-  const found = new Map<string, Set<string>>([['', new Set(GLOBAL)]]);
+  const found = new Map<string, Set<string>>([['', new Set(GLOBAL_NAMES)]]);
   const add = (typed: string, words: readonly string[]): void => {
     const known = found.get(typed) ?? new Set();
     for (const word of words) known.add(word);

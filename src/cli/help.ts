@@ -34,12 +34,17 @@ export interface Catalogue {
   readonly local: readonly (Omit<Topic, 'flags'> & Partial<Pick<Topic, 'flags'>>)[];
 }
 
-export function help(catalogue: Catalogue, words: readonly string[]): string {
+/** Undefined when there is no such command. */
+export function help(catalogue: Catalogue, words: readonly string[]): string | undefined {
   const topics = allTopics(catalogue);
   const asked = words.filter((word) => !word.startsWith('-')).join(' ');
   if (asked === 'all') return everything(topics);
-  const chosen = asked === '' ? [] : topics.filter(({ command }) => matches(command, asked));
-  return chosen.length > 0 ? chosen.map(describeTopic).join('\n') : overview(topics);
+  if (asked === '' || asked === 'help') return overview(topics);
+  const chosen = topics.filter(({ command }) => isWithin(command, asked));
+  if (chosen.length > 0) return chosen.map(describeTopic).join('\n');
+  // Asked for in the middle of a line: what stands behind the command is its own.
+  const meant = topics.findLast(({ command }) => isWithin(asked, command));
+  return meant && describeTopic(meant);
 }
 
 function overview(topics: readonly Topic[]): string {
@@ -116,6 +121,6 @@ function flagHelp({ help: text = '', choices }: CliFlag): string {
   return choices === undefined ? text : `${text} One of: ${choices.join(', ')}.`.trim();
 }
 
-function matches(command: string, asked: string): boolean {
-  return command === asked || command.startsWith(`${asked} `);
+function isWithin(words: string, group: string): boolean {
+  return words === group || words.startsWith(`${group} `);
 }

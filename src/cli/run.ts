@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CliCommand, CliManifest } from '../core/cli-manifest.js';
 import { SmithyError } from '../core/errors.js';
-import { didYouMean, nearest } from '../core/nearest.js';
 import { isSource, packageFile } from '../core/package-file.js';
 import { readParams, type GlobalFlags } from './args.js';
 import { callDaemon } from './daemon-call.js';
 import { LOCAL_COMMANDS } from './local.js';
 import { printableJson } from './text.js';
+import { unknownCommand } from './unknown-command.js';
 
 /** Runs one command line and answers its exit code. */
 export async function run(globals: GlobalFlags, words: readonly string[]): Promise<number> {
@@ -18,7 +18,9 @@ export async function run(globals: GlobalFlags, words: readonly string[]): Promi
   if (globals.help || words.length === 0 || words[0] === 'help') {
     const { help } = await import('./help.js');
     const topic = words[0] === 'help' ? words.slice(1) : words;
-    return print(help({ manifest, local: LOCAL_COMMANDS }, topic));
+    const text = help({ manifest, local: LOCAL_COMMANDS }, topic);
+    if (text === undefined) throw unknownCommand(topic, manifest);
+    return print(text);
   }
   // `unknown` is a command of its own, and `unknown reset` another.
   if (local !== undefined && local.command.length >= (remote?.command.length ?? 0)) {
@@ -102,15 +104,6 @@ function longestMatch<Named extends { readonly command: string }>(
 
 function startsWith(words: readonly string[], command: string): boolean {
   return command.split(' ').every((word, at) => words[at] === word);
-}
-
-function unknownCommand(words: readonly string[], manifest: CliManifest): SmithyError {
-  const all = [...LOCAL_COMMANDS, ...manifest.commands].map(({ command }) => command);
-  const typed = words.filter((word) => !word.startsWith('-')).slice(0, 2);
-  const near = [...new Set([...nearest(typed.join(' '), all), ...nearest(typed[0] ?? '', all)])];
-  return new SmithyError('INVALID_PARAMS', `There is no command "${typed[0] ?? words[0] ?? ''}".`, {
-    hint: didYouMean(near.slice(0, 3)) ?? 'See `smithyd --help`.',
-  });
 }
 
 function print(text: string): number {

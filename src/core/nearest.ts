@@ -1,8 +1,8 @@
 /** The known names a typo most likely meant, best first. */
 export function nearest(given: string, known: Iterable<string>, most = 3): string[] {
   const wanted = given.toLowerCase().slice(0, 64);
-  // Beyond a third of the letters wrong it is a guess, not a typo.
-  const tolerance = Math.max(2, Math.floor(wanted.length / 3));
+  // Beyond a third of the letters wrong it is a guess, not a typo; and one letter has to be right.
+  const tolerance = Math.min(wanted.length - 1, Math.max(2, Math.floor(wanted.length / 3)));
   return [...known]
     .map((name) => ({ name, distance: distanceTo(wanted, name) }))
     .filter(({ distance }) => distance <= tolerance)

@@ -86,6 +86,12 @@ describe('help', () => {
     expect(stdout).toContain('smithyd config set');
   });
 
+  it('of a command is given with its words behind it, too', async () => {
+    const { stdout } = await smithyd('restore', 'abcd', '--help');
+    expect(stdout).toBe((await smithyd('help', 'restore')).stdout);
+    expect((await smithyd('help', 'help')).stdout).toBe((await smithyd('help')).stdout);
+  });
+
   it('of all has a line for each command', async () => {
     const { stdout } = await smithyd('help', 'all');
     for (const command of ['start', 'config get', 'config set', 'dialog new', 'call']) {
@@ -106,6 +112,15 @@ describe('a wrong command line', () => {
     [['stauts'], '"status"'],
     [['config', 'gt'], 'Did you mean "config get"'],
     [['conf'], '"config get"'],
+    [['x'], 'There is no command "x".\n  See `smithyd --help`'],
+    [['bookmark'], 'bookmark needs one of: add, list, rm'],
+    [['hooks', '--json'], 'hooks needs one of: install, status, uninstall'],
+    [['bookmark', 'foo'], 'There is no command "bookmark foo".\n  bookmark needs one of: add'],
+    [['--bogus', 'status'], 'smithyd does not know --bogus'],
+    [['--jsn', 'status'], 'Did you mean "--json"'],
+    [['--', 'status', 'extra'], 'status takes no "extra"'],
+    [['help', 'nope'], 'There is no command "nope"'],
+    [['stauts', '--help'], ' or "status"'],
     [['status', 'extra'], 'takes no "extra"'],
     [['doctor', '--repar'], 'Did you mean "--repair"'],
     [['start', '--forground'], 'start does not know --forground'],

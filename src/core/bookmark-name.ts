@@ -1,11 +1,10 @@
 import { SmithyError } from './errors.js';
+import { idBegunBy } from './resolve-id.js';
 
 const LONGEST = 100;
 
 /** Words that already mean a state of the project, or will. */
 const TAKEN = /^(worktree|main|head|now|latest|session_\d+|evt-.*|snap-.*|[0-9a-f]{40})$/iu;
-/** What stands for a checkpoint (`resolveId`). */
-const ABBREVIATED = /^[0-9a-f]{4,39}$/iu;
 
 /**
  * A name that can stand wherever a checkpoint can: `NAME:PATH` must be readable, and no id may
@@ -25,11 +24,8 @@ export function requireBookmarkName(name: string): string {
  * @throws SmithyError NAME_INVALID
  */
 export function requireNoId(name: string, ids: Iterable<string>): void {
-  if (!ABBREVIATED.test(name)) return;
-  const wanted = name.toLowerCase();
-  for (const id of ids) {
-    if (id.startsWith(wanted)) throw invalid(name, `it is how the checkpoint ${id} begins`);
-  }
+  const id = idBegunBy(name, ids);
+  if (id !== undefined) throw invalid(name, `it is how the checkpoint ${id} begins`);
 }
 
 function invalid(name: string, why: string): SmithyError {

@@ -22,6 +22,14 @@ export interface IdQuestion {
 const SHORTEST = 4;
 const MOST_CANDIDATES = 10;
 
+/** An id that `given` may stand for; undefined when it is too short or none begins so. */
+export function idBegunBy(given: string, ids: Iterable<string>): string | undefined {
+  if (given.length < SHORTEST) return undefined;
+  const wanted = given.toLowerCase();
+  for (const id of ids) if (id.toLowerCase().startsWith(wanted)) return id;
+  return undefined;
+}
+
 /** The one id that `given` means: itself, or the only one it begins. */
 export function resolveId({ what, given, known, names = [], missing }: IdQuestion): string {
   const all = [...known];

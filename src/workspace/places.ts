@@ -3,7 +3,7 @@ import { SmithyError } from '../core/errors.js';
 import { toResults } from '../core/file-results.js';
 import { eventId, readEventId, type Ledger } from '../core/ledger.js';
 import type { CommitId, Path } from '../core/model.js';
-import { resolveId } from '../core/resolve-id.js';
+import { idBegunBy, resolveId } from '../core/resolve-id.js';
 import { createSkips } from '../core/sight.js';
 import { readSnapshotId } from '../core/snapshots.js';
 import type { CheckpointStore, TreeChange } from '../core/store.js';
@@ -54,7 +54,6 @@ export class Places {
   /** @throws SmithyError EVENT_NOT_FOUND, CHECKPOINT_NOT_FOUND, AMBIGUOUS_ID */
   async resolve(dialog: DialogState, given: string): Promise<Place> {
     if (given === 'worktree') return { kind: 'worktree' };
-    if (given === 'main') return { kind: 'commit', commit: dialog.approved };
     const session = dialog.sessions.find(({ name }) => name === given);
     if (session === undefined) return this.saved(dialog, given);
     const tip = (await this.#deps.store.branches(dialog.id)).get(session.name);
@@ -63,12 +62,16 @@ export class Places {
 
   /**
    * One that cannot change any more: a bookmark, an event, a snapshot, a checkpoint of this dialog
-   * or one that is bookmarked.
+   * or one that is bookmarked; `main` is what is approved now.
    *
    * @throws SmithyError EVENT_NOT_FOUND, SNAPSHOT_NOT_FOUND, CHECKPOINT_NOT_FOUND, AMBIGUOUS_ID
    */
   saved(dialog: DialogState, given: string): SavedPlace {
-    const { bookmarks, book } = this.#deps;
+    const { bookmarks, book, snapshots } = this.#deps;
+    if (given === 'main') {
+      const commit = dialog.approved;
+      return { kind: 'commit', commit, asOf: book.madeAt(dialog.id, commit) };
+    }
     const marked = bookmarks.get(given) ?? bookmarks.pinned(canonical(given));
     if (marked !== undefined) return { kind: 'commit', commit: marked.commit, asOf: marked.asOf };
     if (readEventId(given) !== undefined) return this.atEvent(given);
@@ -76,7 +79,12 @@ export class Places {
     const known = new Map<string, number>();
     for (const { commit, asOf } of bookmarks.list()) known.set(commit, asOf);
     for (const { commit, seq } of book.made(dialog.id)) known.set(commit, seq);
-    const names = bookmarks.list().map(({ name }) => name);
+    // Anything can be the name of a snapshot: an id keeps its meaning.
+    if (idBegunBy(given, known.keys()) === undefined && snapshots.named(given) !== undefined) {
+      return this.atSnapshot(given);
+    }
+    const named = [...bookmarks.list(), ...snapshots.list()];
+    const names = new Set(named.flatMap(({ name }) => name ?? []));
     const missing = 'CHECKPOINT_NOT_FOUND';
     const question = { what: 'checkpoint', given, known: known.keys(), names, missing } as const;
     const commit = resolveId(question) as CommitId;

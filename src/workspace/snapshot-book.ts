@@ -87,9 +87,14 @@ export class SnapshotBook implements Derived {
     return number === undefined ? undefined : this.#known.get(snapshotId(number));
   }
 
+  /** The newest one that got this name. */
+  named(given: string): Snapshot | undefined {
+    return this.list().findLast(({ name }) => name === given);
+  }
+
   /** @throws SmithyError SNAPSHOT_NOT_FOUND */
   require(given: string): Snapshot {
-    const known = this.get(given) ?? this.list().findLast(({ name }) => name === given);
+    const known = this.get(given) ?? this.named(given);
     if (known !== undefined) return known;
     const number = readSnapshotId(given);
     if (number !== undefined && this.#gone.has(snapshotId(number))) throw thinnedOut(given);

@@ -141,6 +141,30 @@ describe('a snapshot', () => {
     await work.call('bookmark_remove', { name: 'kept' });
   });
 
+  it('is meant by its name wherever a checkpoint could be, the newest of that name', async () => {
+    const work = shared();
+    const { initial_checkpoint: first } = await work.fresh({ a: '0\n' });
+    await save(work, { name: 'v1' });
+    work.put({ a: '1\n' });
+    await save(work, { name: 'v1' });
+    await save(work, { name: first.slice(0, 8) });
+    work.put({ a: '2\n' });
+    expect(await content(work, 'v1', 'a')).toBe('1\n');
+    const { text } = await work.call<{ text: string }>('diff', { from: 'v1' });
+    expect(text).toContain('-1\n+2\n');
+    await work.restore('v1');
+    expect(work.read('a')).toBe('1\n');
+    // An id that was told keeps its meaning.
+    await work.call('rewind', { target: first.slice(0, 8) });
+    expect(work.read('a')).toBe('0\n');
+    await work.call('rewind', { target: 'v1' });
+    expect(work.read('a')).toBe('1\n');
+    const { data } = await work.refusal('restore', { checkpoint_id: 'v11' });
+    expect(data).toMatchObject({ code: 'CHECKPOINT_NOT_FOUND', near: ['v1'] });
+    await work.call('rewind', { target: 'main' });
+    expect(work.read('a')).toBe('0\n');
+  });
+
   it('is a command', async () => {
     const work = shared();
     await work.fresh({ a: '0\n' });

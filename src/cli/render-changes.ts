@@ -1,16 +1,8 @@
 import type { Answer } from '../api/table.js';
+import { counted } from '../core/counted.js';
 import { renderPatch } from './diff-view.js';
 import type { Look } from './render-history.js';
-import {
-  ago,
-  columns,
-  counted,
-  duration,
-  paint,
-  printable,
-  shownPath,
-  type Colour,
-} from './text.js';
+import { ago, columns, duration, paint, printable, shownPath, type Colour } from './text.js';
 
 type Changes = Answer<'get_changes_since'>;
 type Severity = Changes['severity'];

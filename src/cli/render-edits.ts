@@ -1,12 +1,13 @@
 import type { Answer } from '../api/table.js';
+import { counted } from '../core/counted.js';
 import type { Look } from './render-history.js';
 import {
   ago,
   columns,
-  counted,
   duration,
   lineCounts,
   paint,
+  printable,
   shownPath,
   skippedRow,
   tellWarnings,
@@ -81,10 +82,50 @@ function describePaths(paths: readonly string[] | undefined): string {
   return paths.length > 3 ? `${shown} and ${paths.length - 3} more` : shown;
 }
 
+function renderMilestone(answer: Answer<'milestone_add'>, look: Look): string {
+  const { id, title } = answer;
+  return text([
+    `${id} is the milestone ${printable(title)}: ${describeTotals(answer, look)}.`,
+    ...changeRows(answer.files, look),
+  ]);
+}
+
+function renderMilestones({ milestones }: Answer<'milestone_list'>, look: Look): string {
+  if (milestones.length === 0) {
+    return 'No milestones yet; `smithyd milestone add TITLE` makes one.\n';
+  }
+  const rows = milestones.map(({ id, title, tags, from, to, created_at: at }) => {
+    const tagged = tags.length === 0 ? '' : ` (${printable(tags.join(', '))})`;
+    const age = ago(look.now - Date.parse(at));
+    return [id, age, `${from} to ${to}`, `${printable(title)}${tagged}`];
+  });
+  return table(rows);
+}
+
+function renderShownMilestone(answer: Answer<'milestone_show'>, look: Look): string {
+  const { id, title, description, tags, from, to, files, gone = [], diff } = answer;
+  const about = [description ?? '', tags.join(', ')].filter((line) => line !== '');
+  return text([
+    `${id}  ${printable(title)}`,
+    ...about.map((line) => `  ${printable(line).replaceAll('\n', '\n  ')}`),
+    `  ${from} to ${to}: ${describeTotals(answer, look)}`,
+    ...changeRows(files, look),
+    ...gone.map((path) => `  ${shownPath(path)}: what it was before is not kept any more`),
+    ...(diff === '' ? [] : ['', printable(diff).trimEnd()]),
+  ]);
+}
+
+function describeTotals(
+  { totals, files }: Pick<Answer<'milestone_show'>, 'totals' | 'files'>,
+  look: Look,
+): string {
+  return `${counted(totals.edits, 'edit')}, ${describeChanges(files, look)}`;
+}
+
 type Changed = Pick<
   Answer<'finalize_edit'>['files'][number],
-  'path' | 'from' | 'change' | 'additions' | 'deletions'
->;
+  'path' | 'from' | 'additions' | 'deletions'
+> & { readonly change: string };
 
 /** "3 files changed, +10 -2", or "nothing changed". */
 export function describeChanges(changed: readonly Changed[], look: Pick<Look, 'colour'>): string {
@@ -147,6 +188,9 @@ export const EDIT_RENDERERS = {
   finalize_edit: renderFinalized,
   abort_edit: renderAborted,
   list_edits: renderEdits,
+  milestone_add: renderMilestone,
+  milestone_list: renderMilestones,
+  milestone_show: renderShownMilestone,
   reset_known_state: ({ files }: Answer<'reset_known_state'>) =>
     `${files} ${files === 1 ? 'file was' : 'files were'} unknown and ${files === 1 ? 'is' : 'are'} known now.\n`,
 } as const;

@@ -1,9 +1,9 @@
 import type { Answer } from '../api/table.js';
+import { counted } from '../core/counted.js';
 import {
   ago,
   bytes,
   columns,
-  counted,
   lineCounts,
   paint,
   printable,

@@ -1,6 +1,7 @@
 import type { Answer } from '../api/table.js';
+import { counted } from '../core/counted.js';
 import type { Look } from './render-history.js';
-import { bytes, columns, counted, paint, printable } from './text.js';
+import { bytes, columns, paint, printable } from './text.js';
 
 const MOST_NAMED = 10;
 
@@ -55,4 +56,8 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-export const RETENTION_RENDERERS = { gc: renderGc };
+export const RETENTION_RENDERERS = {
+  gc: renderGc,
+  cleanup_checkpoints: ({ removed, kept }: Answer<'cleanup_checkpoints'>) =>
+    `Removed ${counted(removed, 'file checkpoint')}; ${counted(kept, 'file checkpoint')} ${kept === 1 ? 'is' : 'are'} left.\n`,
+};

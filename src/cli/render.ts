@@ -1,10 +1,10 @@
 import type { Answer, MethodName } from '../api/table.js';
 import { wantsColour } from '../config.js';
+import { counted } from '../core/counted.js';
 import type { Look } from './render-history.js';
 import {
   bytes,
   columns,
-  counted,
   duration,
   paint,
   printable,
@@ -22,6 +22,8 @@ const RENDERERS: Renderers = {
   known_files: renderFiles,
   doctor: renderDoctor,
   verify: renderVerify,
+  rescan: ({ files, duration_ms: took, fresh }) =>
+    `Looked at ${counted(files, 'file')} in ${took} ms${fresh ? '' : '; some may have been missed'}.\n`,
   get_metrics: ({ text }) => text,
 };
 
@@ -95,7 +97,7 @@ function renderFiles(
   const left = skipped.map((one) => skippedRow(one, look));
   const more = next === undefined ? '' : `; more: the same with --after ${shownPath(next)}`;
   const doubt = fresh ? '' : ', not certain to be complete';
-  return `${[...lines, ...left, `${files.length} of ${total} files${doubt}${more}`].join('\n')}\n`;
+  return `${[...lines, ...left, `${files.length} of ${counted(total, 'file')}${doubt}${more}`].join('\n')}\n`;
 }
 
 function renderVerify({ files, damaged }: Answer<'verify'>, { colour }: Look): string {

@@ -57,11 +57,6 @@ export function tellWarnings(
   for (const text of warnings) aside(`${paint(colour, 'yellow', `! ${printable(text)}`)}\n`);
 }
 
-/** `no files`, `1 file`, `2 files`. */
-export function counted(count: number, what: string): string {
-  return `${count === 0 ? 'no' : count} ${what}${count === 1 ? '' : 's'}`;
-}
-
 export function bytes(count: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let value = count;

@@ -223,6 +223,15 @@ describe('output', () => {
     expect(stdout).toMatch(/^project +\/.*\ndaemon +smithyd \d.*process \d+, up \d+ s\n/u);
   });
 
+  it('of rescan and cleanup is a sentence', async () => {
+    const project = newProject();
+    writeFileSync(join(project.root, 'a'), 'a\n');
+    expect((await project.cli(['rescan'])).stdout).toMatch(/^Looked at 1 file in \d+ ms\.\n$/u);
+    expect((await project.cli(['cleanup'])).stdout).toBe(
+      'Removed no file checkpoints; no file checkpoints are left.\n',
+    );
+  });
+
   it('has no colours in a pipe', async () => {
     const project = newProject();
     const { stdout } = await project.cli(['doctor']);

@@ -50,6 +50,41 @@ describe('a milestone', () => {
     expect(milestones.map(({ title }) => title).slice(-2)).toEqual(['before', 'Two lines']);
   });
 
+  it('is a command, told for people', async () => {
+    const work = shared();
+    await work.fresh({ a: 'one\n' });
+    const say = async (...words: string[]) => {
+      const { code, stdout, stderr } = await work.project.cli(words);
+      expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
+      return stdout;
+    };
+    await say('milestone', 'add', 'before');
+    const started = await editing(work).start(['a']);
+    work.put({ a: 'one\ntwo\n' });
+    await editing(work).finalize(started);
+    const told = await say(
+      'milestone',
+      'add',
+      'Two lines',
+      '--description',
+      'in one',
+      '--tags',
+      'x',
+    );
+    expect(told).toMatch(
+      /^evt-\d+ is the milestone Two lines: 1 edit, 1 file changed, \+1 -0\.\n/u,
+    );
+    const id = told.split(' ')[0] ?? '';
+    const listed = await say('milestone', 'list');
+    expect(listed.split('\n').at(-2)).toMatch(
+      new RegExp(`^${id} +just now +evt-\\d+ to evt-\\d+  Two lines \\(x\\)$`, 'u'),
+    );
+    const shown = await say('milestone', 'show', id);
+    expect(shown).toMatch(/^evt-\d+ {2}Two lines\n {2}in one\n {2}x\n/u);
+    expect(shown).toContain('  modified   a  +1 -0\n');
+    expect(shown).toContain('\n@@ -1 +1,2 @@\n one\n+two\n');
+  });
+
   it('can be bounded by events and by edits', async () => {
     const work = shared();
     await work.fresh({ a: '1\n' });

@@ -70,7 +70,7 @@ export class BaselineBook implements Derived {
     if (known !== undefined) return known;
     const near = nearest(name, this.#known.keys());
     throw new SmithyError('MARK_NOT_FOUND', `There is no baseline ${name.slice(0, 100)}.`, {
-      hint: didYouMean(near) ?? 'See list_baselines.',
+      hint: didYouMean(near) ?? 'See `smithyd baseline list` (list_baselines).',
       data: { id: name, near },
     });
   }
@@ -170,7 +170,7 @@ function summary({ name, at, description, endpoints, errors, warnings, connectio
 
 function tooMany(): SmithyError {
   return new SmithyError('LIMIT_EXCEEDED', `There are ${MOST} baselines already.`, {
-    hint: 'Delete one that is not needed: delete_baseline.',
+    hint: 'Delete one that is not needed: `smithyd baseline rm NAME` (delete_baseline).',
     data: { limit: 'baselines', value: MOST },
   });
 }

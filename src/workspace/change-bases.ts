@@ -157,7 +157,7 @@ export class ChangeBases {
     return new SmithyError('MARK_NOT_FOUND', `There is no mark ${given.slice(0, 100)}.`, {
       hint:
         didYouMean(near) ??
-        'Name a mark (see list_marks), a bookmark, a checkpoint id, an ISO time or a cursor.',
+        'Name a mark (see `smithyd marks` or list_marks), a bookmark, a checkpoint id, an ISO time or a cursor.',
       data: { id: given, near },
     });
   }

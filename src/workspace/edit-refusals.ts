@@ -88,7 +88,7 @@ export function editConflict({ facts, before }: OpenEdit, wanted: readonly Path[
   const path = wanted.find((one) => before.has(one)) ?? wanted[0];
   const who = facts.agent?.name ?? facts.tool ?? 'somebody';
   return new SmithyError('EDIT_CONFLICT', `${path ?? 'A path'} is being edited by ${who}.`, {
-    hint: 'Work on something else and try again when it is free; with wait_ms start_edit waits for it.',
+    hint: 'Work on something else and try again when it is free; `smithyd edit start --wait-ms MS` (wait_ms of start_edit) waits for it.',
     data: {
       holder: {
         edit_id: facts.id,

@@ -214,7 +214,7 @@ function notFound(name: string, all: readonly Mark[]): SmithyError {
     all.map((mark) => mark.name),
   );
   return new SmithyError('MARK_NOT_FOUND', `There is no mark ${name.slice(0, 100)}.`, {
-    hint: didYouMean(near) ?? 'See list_marks.',
+    hint: didYouMean(near) ?? 'See `smithyd marks` (list_marks).',
     data: { id: name, near },
   });
 }

@@ -129,7 +129,9 @@ export class NoiseRules {
       'INVALID_PARAMS',
       `There is no noise rule ${id} that this can be done to.`,
       {
-        hint: didYouMean(near) ?? 'Call configure_noise without parameters for the list.',
+        hint:
+          didYouMean(near) ??
+          'For the list see `smithyd noise`, or call configure_noise without parameters.',
         data: { issues: [{ path: 'id', message: `no rule ${id}` }], near },
       },
     );

@@ -202,7 +202,7 @@ function requireInside({ path, target }: UnpackedFile): void {
   const reached = posix.normalize(posix.join(posix.dirname(path), target));
   if (!target.startsWith('/') && reached !== '..' && !reached.startsWith('../')) return;
   throw new SmithyError('PATH_OUTSIDE_ROOT', `The link ${path} leads out of the project.`, {
-    hint: 'Nothing was taken in. With allow_links_out such links are taken as they are.',
+    hint: 'Nothing was taken in. With --allow-links-out (allow_links_out) such links are taken as they are.',
     data: { path, target },
   });
 }

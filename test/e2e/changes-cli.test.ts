@@ -47,6 +47,15 @@ describe('what happened, for people', () => {
     expect(text).toMatch(/closed 2 times {2}ws:/u);
   });
 
+  it.each([
+    [['unmark', 'zzzzzzzz'], 'smithyd marks'],
+    [['changes', '--since', 'zzzzzzzz'], 'smithyd marks'],
+    [['baseline', 'rm', 'zzzzzzzz'], 'smithyd baseline list'],
+  ])('%j is told where the names are', async (words, command) => {
+    const { stderr } = await shared().project.cli(words);
+    expect(stderr).toContain(`\`${command}\``);
+  });
+
   it('keeps the name of a file on its line', async () => {
     const work = shared();
     const name = 'a\n  deleted   src\u2028main.ts';

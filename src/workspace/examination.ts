@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.js';
 import { activeSession, type DialogState } from '../core/dialogs.js';
 import type { Journal } from '../core/journal.js';
 import type { Ledger } from '../core/ledger.js';
@@ -30,6 +31,10 @@ export interface ExaminationDeps {
 const MOST_JOURNALS = 50;
 const MOST_NAMED = 5;
 const MOST_ATTEMPTS = 5;
+/** Nothing holds a line twice, and nobody but the reader can do without it. */
+const LOST_LINES =
+  '. This cannot be mended: all other lines, before and after, are still read, and new ones follow';
+const REPAIRABLE = '. `smithyd doctor --repair` makes it again';
 const STEPS = ['ledger', 'store', 'dialogs', 'derived', 'journals', 'patches'] as const;
 
 /** The checks of `doctor` that concern what was saved. Only looks, unless it is asked to repair. */
@@ -73,11 +78,12 @@ export class Examination {
 
   async #ledger(): Promise<Finding> {
     const { events, damage, damageCount } = await this.#deps.ledger.verify();
-    if (damageCount === 0) return { ok: true, detail: `${events} lines, the chain is whole` };
+    if (damageCount === 0)
+      return { ok: true, detail: `${counted(events, 'line')}, the chain is whole` };
     const lines = damage.map(({ file, line, detail }) => {
       return line === 0 ? `${file}: ${detail}` : `${file}, line ${line}: ${detail}`;
     });
-    return { ok: false, detail: named(lines, damageCount) };
+    return { ok: false, detail: `${named(lines, damageCount)}${LOST_LINES}` };
   }
 
   async #store(): Promise<Finding> {
@@ -89,7 +95,10 @@ export class Examination {
     const { objects, packs } = store.sizes();
     const wrong = [...damaged.map(({ file, detail }) => `${file}: ${detail}`), ...problems];
     if (wrong.length > 0) return { ok: false, detail: named(wrong) };
-    return { ok: true, detail: `${objects} objects in ${packs} packs, nothing is missing` };
+    return {
+      ok: true,
+      detail: `${counted(objects, 'object')} in ${counted(packs, 'pack')}, nothing is missing`,
+    };
   }
 
   async #dialogs(): Promise<Finding> {
@@ -102,9 +111,9 @@ export class Examination {
     const commits = dialogs.flatMap(({ id }) => this.#deps.book.made(id).map(commitOf));
     wrong.push(...(await this.#missing(commits)));
     if (wrong.length > 0) return { ok: false, detail: named(wrong) };
-    const checkpoints = `${commits.length} checkpoints are there`;
-    const detail = `${dialogs.length} dialogs, branches are where the ledger says, ${checkpoints}`;
-    return { ok: true, detail };
+    const checkpoints = `${counted(commits.length, 'checkpoint')} ${commits.length === 1 ? 'is' : 'are'} there`;
+    const all = counted(dialogs.length, 'dialog');
+    return { ok: true, detail: `${all}, branches are where the ledger says, ${checkpoints}` };
   }
 
   /** What a checkpoint needs is followed from the branches; here each of them is looked for. */
@@ -123,16 +132,19 @@ export class Examination {
     const { damaged } = await derived.check();
     wrong.push(...damaged.map(({ file, detail }) => `${file}: ${detail}`));
     if (wrong.length === 0) return { ok: true, detail: 'equal to what all lines lead to' };
-    if (!repair) return { ok: false, detail: named(wrong) };
+    if (!repair) return { ok: false, detail: `${named(wrong)}${REPAIRABLE}` };
     if (damaged.length > 0) await derived.saveAnew();
     return { ok: true, detail: `made again from the lines: ${named(wrong)}`, repaired: true };
   }
 
   async #patches(repair: boolean): Promise<Finding> {
     const { files, damaged } = await this.#deps.patches.check(repair);
-    if (damaged.length === 0) return { ok: true, detail: `${files} patches, as the events say` };
+    if (damaged.length === 0) {
+      const all = files === 1 ? '1 patch' : `${files} patches`;
+      return { ok: true, detail: `${all}, as the events say` };
+    }
     const wrong = named(damaged.map(({ file, detail }) => `${file}: ${detail}`));
-    if (!repair) return { ok: false, detail: wrong };
+    if (!repair) return { ok: false, detail: `${wrong}${REPAIRABLE}` };
     return { ok: true, detail: `made again: ${wrong}`, repaired: true };
   }
 
@@ -162,7 +174,7 @@ export class Examination {
     }
     const checked = `${dialogs.length} of ${all.length} checked`;
     if (wrong.length === 0) return { ok: true, detail: `${checked}, equal to the ledger` };
-    if (!repair) return { ok: false, detail: named(wrong) };
+    if (!repair) return { ok: false, detail: `${named(wrong)}${REPAIRABLE}` };
     return { ok: true, detail: `made again from the ledger: ${named(wrong)}`, repaired: true };
   }
 

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.js';
 import { SmithyError } from '../core/errors.js';
 import { toPath } from '../core/paths.js';
 import type { Check } from '../core/ports.js';
@@ -160,7 +161,9 @@ export function createWorkspace(deps: WorkspaceDeps) {
   function configCheck(): Check {
     const problems = settings.problems();
     const ok = problems.length === 0;
-    const detail = ok ? 'every setting is understood' : describeProblems(problems);
+    const detail = ok
+      ? 'every setting is understood'
+      : `${describeProblems(problems)}. Mend .agentsmithy/config.json or move it away`;
     return { name: 'configuration', ok, detail };
   }
 
@@ -180,7 +183,7 @@ export function createWorkspace(deps: WorkspaceDeps) {
   function watchCheck(): Check {
     const { state, fresh, files, reason, remedy } = watcher.health();
     const trouble = [reason, remedy].filter((text) => text !== undefined).join(': ');
-    const detail = trouble === '' ? `${state}, ${files} files known` : trouble;
+    const detail = trouble === '' ? `${state}, ${counted(files, 'file')} known` : trouble;
     return { name: 'watcher', ok: state === 'starting' || fresh, detail };
   }
 }

@@ -131,6 +131,8 @@ describe('a config.json written by hand', () => {
     const project = withFile('{"maxFileBytes": 5, "http": {"port": "x"}, "surprise": 1}');
     const { warnings } = await project.status();
     expect(warnings).toHaveLength(2);
+    const told = await project.cli(['doctor']);
+    expect(told.stdout).toMatch(/^FAIL configuration .*surprise.*move it away$/mu);
     const config = await project.json<Config>(['config', 'get']);
     expect(config.maxFileBytes).toBe(5);
     expect(config.http).toEqual({ enabled: true, port: 0 });

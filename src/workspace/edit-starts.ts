@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.js';
 import { OpenEdit, type EditFacts, type Span } from '../core/edits.js';
 import { SmithyError } from '../core/errors.js';
 import { toResults } from '../core/file-results.js';
@@ -182,7 +183,7 @@ export class EditStarts {
       await accounts.keep(found.map(({ path, actual }) => [path, actual] as const));
       return accounts.tell(toResults(found.map(toSpan)), voice);
     }
-    const rationale = `Unknown changes found when an edit began: ${found.length} files.`;
+    const rationale = `Unknown changes found when an edit began: ${counted(found.length, 'file')}.`;
     // Not taken in, but the lines are somebody's all the same.
     return summaryLines(toResults(found.map(toSpan)), voice).map((line) => {
       return { ...line, action_type: 'meta_note' as const, rationale, noted: true };
@@ -194,7 +195,7 @@ export class EditStarts {
     if (found.length > 0) {
       const what = strategy === 'integrate' ? 'were taken in as unknown' : 'were not announced';
       const names = found.slice(0, 3).map(({ path }) => path);
-      const files = found.length === 1 ? '1 file' : `${found.length} files`;
+      const files = counted(found.length, 'file');
       warnings.push(`Changes of ${files} ${what}: ${names.join(', ')}.`);
     }
     if (facts.scope === 'project' && others > 0) {
@@ -267,7 +268,7 @@ interface Opening {
 
 function unknownChanges(result: UnknownChangeResult): SmithyError {
   const { affectedFiles } = result;
-  const message = `${affectedFiles.length} files were changed without an announcement: ${affectedFiles.slice(0, 3).join(', ')}.`;
+  const message = `${counted(affectedFiles.length, 'file')} ${affectedFiles.length === 1 ? 'was' : 'were'} changed without an announcement: ${affectedFiles.slice(0, 3).join(', ')}.`;
   return new SmithyError('UNKNOWN_CHANGES', message, {
     hint: 'Look at them, then `smithyd unknown --integrate` or `--reject`, and start again.',
     data: { ...result },

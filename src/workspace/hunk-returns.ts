@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.js';
 import { SmithyError } from '../core/errors.js';
 import { withoutHunks } from '../core/hunk-choice.js';
 import type { Path } from '../core/model.js';
@@ -63,8 +64,8 @@ function requireSeen(path: Path, { expect, now }: { expect: string; now: string 
 }
 
 function noSuchHunk(path: Path, count: number): SmithyError {
-  const what = count === 0 ? 'no hunks' : count === 1 ? 'one hunk' : `${count} hunks`;
-  return new SmithyError('INVALID_PARAMS', `${path} has ${what} that differ from there.`, {
+  const what = `${counted(count, 'hunk')} that ${count === 1 ? 'differs' : 'differ'}`;
+  return new SmithyError('INVALID_PARAMS', `${path} has ${what} from there.`, {
     hint: 'They are counted from 1, in the order of `smithyd diff ID --file PATH`.',
     data: { path, hunks: count },
   });

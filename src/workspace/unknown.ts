@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.js';
 import { toResults } from '../core/file-results.js';
 import { toSpan, type Unexplained } from '../core/known-state.js';
 import type { Path } from '../core/model.js';
@@ -48,7 +49,7 @@ export class Unknown {
     if (found.length === 0) return { success: true, warnings: [...warnings], suggestions };
     const unknownChanges = await toResult(found, contents, text);
     const told = { unknownChanges, warnings: [...warnings], suggestions };
-    const error = `${found.length} files hold content that nobody announced.`;
+    const error = `${counted(found.length, 'file')} ${found.length === 1 ? 'holds' : 'hold'} content that nobody announced.`;
     if (isStrict) return { success: false, error, ...told };
     if (autoHandle) {
       const strategy = strategyOf(config().unknownChangeStrategy);
@@ -120,7 +121,7 @@ export class Unknown {
 
   async #note(found: readonly Unexplained[]): Promise<HandleAnswer> {
     const files = found.map(({ path }) => path);
-    const rationale = `Unknown changes in ${files.length} files.`;
+    const rationale = `Unknown changes in ${counted(files.length, 'file')}.`;
     const line = { ...this.#voice(), by: undefined, action_type: 'meta_note' as const };
     await this.#deps.editBook.append([{ ...line, files, rationale }]);
     return { success: true, message: `${rationale} They were noted and left as they are.` };
@@ -158,7 +159,7 @@ export class Unknown {
     const saved = able.flatMap(({ path, actual }) => {
       return actual === null || !back.has(path) ? [] : [{ path, hash: actual.hash }];
     });
-    const rationale = `Unknown changes in ${back.size} files were rejected.`;
+    const rationale = `Unknown changes in ${counted(back.size, 'file')} were rejected.`;
     const line = { ...this.#voice(), by: undefined, action_type: 'meta_note' as const };
     const known = able.map(({ path, expected }): KnownAt => [path, expected]);
     await editBook.append([{ ...line, files: modifiedFiles, rationale, saved, known }]);

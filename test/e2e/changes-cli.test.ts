@@ -78,6 +78,11 @@ describe('what happened, for people', () => {
     work.put({ large: 'more than ten bytes' });
     const { stdout } = await work.project.cli(['files']);
     expect(stdout).toMatch(/^ {2}skipped {3}large: too_large$/mu);
+    const why = async (path: string) => (await work.project.cli(['status', '--why', path])).stdout;
+    expect(await why('large')).toContain('Its content is not kept: it is larger than');
+    expect(await why('small')).toMatch(/ small is tracked: no rule excludes it\.$/mu);
+    expect(await why('nope')).toMatch(/ nope would be tracked: no rule excludes it\.$/mu);
+    expect(await why('node_modules/x')).toContain('node_modules/x would not be tracked: ');
     await work.call('update_config', { maxFileBytes: 52_428_800 });
   });
 

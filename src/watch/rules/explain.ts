@@ -6,6 +6,7 @@ import type {
   Reason,
   RuleText,
 } from '../../core/tracking.js';
+import type { SkipReason } from '../../core/watching.js';
 
 export interface ExplainOptions {
   readonly kind: EntryKind;
@@ -13,6 +14,10 @@ export interface ExplainOptions {
   readonly ignoreFileOf: (folder: string) => RuleText | undefined;
   /** The project of its own that the path lies in. */
   readonly nested?: string | undefined;
+  /** False: a file of this name would be. */
+  readonly isThere?: boolean;
+  /** Why its content is not known, though no rule excludes it. */
+  readonly skip?: SkipReason | undefined;
 }
 
 /** `path` is relative to the root, with no empty or dot parts. */
@@ -27,7 +32,7 @@ export function explain(root: FolderRules, path: string, options: ExplainOptions
         ? { tracked: false, enter: false, reason: 'nested_root' }
         : rules.decide(part, isLast ? options.kind : 'directory');
     if (isLast || (!decision.tracked && !decision.enter)) {
-      return { path, at, decision, sentence: sentenceFor({ path, at, decision }) };
+      return { path, at, decision, sentence: sentenceFor({ path, at, decision }, options) };
     }
     rules = rules.enter(part, options.ignoreFileOf(at));
   }
@@ -48,10 +53,25 @@ const BECAUSE: Readonly<Record<Reason, string>> = {
   nested_root: 'it is a project of its own',
 };
 
-function sentenceFor({ path, at, decision }: Omit<Explanation, 'sentence'>): string {
+const NOT_KEPT: Readonly<Record<SkipReason, string>> = {
+  too_large: 'it is larger than `maxFileBytes`',
+  special: 'it is no regular file',
+  unreadable: 'it cannot be read',
+  unstable: 'it changes while it is read',
+  not_utf8: 'its name is no UTF-8',
+  unreachable: 'its path is too long',
+  too_many: 'there are too many empty folders',
+};
+
+function sentenceFor(
+  { path, at, decision }: Omit<Explanation, 'sentence'>,
+  { isThere = true, skip }: ExplainOptions,
+): string {
   const { tracked, reason, rule } = decision;
-  const verdict = `${path} is ${tracked ? 'tracked' : 'not tracked'}`;
+  const not = tracked ? '' : 'not ';
+  const verdict = isThere ? `${path} is ${not}tracked` : `${path} would ${not}be tracked`;
   const because = at === path ? BECAUSE[reason] : `${at}/ is left out, and ${BECAUSE[reason]}`;
-  if (rule === undefined) return `${verdict}: ${because}.`;
-  return `${verdict}: ${because} (${rule.source}:${rule.line}: ${rule.pattern}).`;
+  const source = rule === undefined ? '' : ` (${rule.source}:${rule.line}: ${rule.pattern})`;
+  const left = tracked && skip !== undefined ? ` Its content is not kept: ${NOT_KEPT[skip]}.` : '';
+  return `${verdict}: ${because}${source}.${left}`;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EntryKind, Explanation, OuterRules, RuleSet, RuleText } from '../../core/tracking.js';
+import type { Explanation, OuterRules, RuleSet, RuleText } from '../../core/tracking.js';
 import { grouped } from '../grouped.js';
 import { explain } from './explain.js';
 import { kindOf, look } from '../scan/disk.js';
@@ -84,12 +84,15 @@ export class Rulebook {
 
   /** Why a path is tracked or not; nothing needs to exist there. */
   explain(path: string): Explanation {
-    const { root, nestedRoots } = this.#deps.tree;
+    const { root, nestedRoots, skipped } = this.#deps.tree;
     if (root.rules === undefined) throw new Error('the rules are not loaded yet');
     const nested = [...nestedRoots].find((at) => path === at || path.startsWith(`${at}/`));
+    const found = look(this.#deps.absolute(path));
     return explain(root.rules, path, {
       nested,
-      kind: this.#kind(path),
+      kind: typeof found === 'string' ? 'file' : kindOf(found),
+      isThere: found !== 'gone',
+      skip: skipped.get(path),
       ignoreFileOf: (folder) => this.#ignoreFileOf(folder),
     });
   }
@@ -98,10 +101,5 @@ export class Rulebook {
     const source = `${folder}/.gitignore`;
     const text = readIgnoreFile(this.#deps.absolute(source));
     return text === undefined ? undefined : { source, text };
-  }
-
-  #kind(path: string): EntryKind {
-    const found = look(this.#deps.absolute(path));
-    return typeof found === 'string' ? 'file' : kindOf(found);
   }
 }

@@ -20,6 +20,11 @@ describe('completion', () => {
     ['smithyd --root /somewhere dialog u', ['use']],
     ['smithyd restore abcd --dry', ['--dry-run']],
     ['smithyd gc --d', ['--dry-run']],
+    ['smithyd help dial', ['dialog']],
+    ['smithyd completion ', ['bash', 'fish', 'zsh']],
+    ['smithyd setup ai', ['aider']],
+    ['smithyd checkpoint --kind ', ['manual', 'pre_commit', 'session_start']],
+    ['smithyd checkpoint -m text --kind p', ['pre_commit']],
   ])('of %j in bash offers %j', async (typed, offered) => {
     const { stdout: script } = await smithyd('completion', 'bash');
     const words = typed.split(' ').map((word) => `'${word}'`);

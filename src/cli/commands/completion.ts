@@ -1,7 +1,9 @@
+import { AGENTS } from '../../core/agents.js';
 import { SmithyError } from '../../core/errors.js';
 import type { GlobalFlags } from '../args.js';
 import { completionsFor, SHELLS } from '../completions.js';
 import { allTopics, type Catalogue } from '../help.js';
+import { SETUPS } from '../setups.js';
 
 /** For `eval "$(smithyd completion bash)"`, or a file that the shell reads. */
 export function completion(
@@ -15,6 +17,11 @@ export function completion(
       hint: 'For example: eval "$(smithyd completion bash)"; also zsh and fish.',
     });
   }
-  process.stdout.write(completionsFor(shell, allTopics(catalogue)));
+  const names = {
+    completion: SHELLS,
+    setup: Object.keys(SETUPS),
+    'agent-hook': Object.keys(AGENTS),
+  };
+  process.stdout.write(completionsFor(shell, allTopics(catalogue), names));
   return Promise.resolve(0);
 }

@@ -37,7 +37,14 @@ export function readGlobals(line: readonly string[]): { globals: GlobalFlags; re
     else if (word === '--force') globals.force = true;
     else rest.push(word);
   }
+  refuseEmpty(globals);
   return { globals, rest: withoutEnd(rest) };
+}
+
+/** A variable that was not set: it must not come to mean the folder one happens to be in. */
+function refuseEmpty({ root, dialog }: GlobalFlags): void {
+  const empty = root === '' ? '--root' : dialog === '' ? '--dialog' : undefined;
+  if (empty !== undefined) throw needsValue(empty, '--help');
 }
 
 /** The end of the flags, when it stands before the command; behind it, it is the command's own. */
@@ -49,6 +56,8 @@ function withoutEnd(words: string[]): string[] {
 export function readParams(command: Form, words: readonly string[]): Record<string, unknown> {
   const params: Record<string, unknown> = { ...command.fixed };
   const byPosition: string[] = [];
+  /** By which switch a field was set. */
+  const switched = new Map<string, string>();
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? '';
     if (word === '--') {
@@ -61,6 +70,9 @@ export function readParams(command: Form, words: readonly string[]): Record<stri
     }
     const set = Object.entries(command.switches).find(([name]) => word === `--${name}`)?.[1];
     if (set !== undefined) {
+      const other = switched.get(set.field) ?? word;
+      if (other !== word) throw usage(`${word} cannot be given beside ${other}`, command);
+      switched.set(set.field, word);
       params[set.field] = set.value;
       continue;
     }
@@ -70,7 +82,7 @@ export function readParams(command: Form, words: readonly string[]): Record<stri
       flag.type === 'boolean'
         ? (inline ?? 'true')
         : (inline ?? valueAfter(words, at++, `${command.command} --help`));
-    setParam(params, flag, value);
+    setParam(params, { ...flag, typed: `--${flag.name}` }, value);
   }
   placePositionals(command, byPosition, params);
   requireAll(command, params);
@@ -92,11 +104,19 @@ function placePositionals(
     if (flag === undefined || (at >= positional.length && !isList(flag))) {
       throw usage(`${command.command} takes no "${word}"`, command);
     }
-    setParam(params, flag, word);
+    setParam(params, { ...flag, typed: placedName(flag) }, word);
   });
 }
 
-function setParam(params: Record<string, unknown>, flag: CliFlag, text: string): void {
+/** What a word is called that means something by its place. */
+function placedName({ name }: CliFlag): string {
+  return name.toUpperCase();
+}
+
+/** A flag with what a person calls it who gave it this way. */
+type Typed = CliFlag & { readonly typed: string };
+
+function setParam(params: Record<string, unknown>, flag: Typed, text: string): void {
   if (!isList(flag)) {
     params[flag.field] = readValue(flag, text);
     return;
@@ -114,9 +134,9 @@ function isList({ type }: CliFlag): boolean {
   return type === 'list' || type === 'numbers' || type === 'objects';
 }
 
-function readValue(flag: CliFlag, text: string): unknown {
+function readValue(flag: Typed, text: string): unknown {
   if (flag.choices !== undefined && !flag.choices.includes(text)) {
-    throw new SmithyError('INVALID_PARAMS', `--${flag.name} cannot be "${text}".`, {
+    throw new SmithyError('INVALID_PARAMS', `${flag.typed} cannot be "${text}".`, {
       hint: `Choose one of: ${flag.choices.join(', ')}.`,
     });
   }
@@ -136,23 +156,23 @@ function readValue(flag: CliFlag, text: string): unknown {
 }
 
 /** Whoever writes `--dry-run=1` must not get what they wanted to look at first. */
-function readBoolean(flag: CliFlag, text: string): boolean {
+function readBoolean(flag: Typed, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw new SmithyError('INVALID_PARAMS', `--${flag.name} is true or false, not "${text}".`);
+  throw new SmithyError('INVALID_PARAMS', `${flag.typed} is true or false, not "${text}".`);
 }
 
-function readNumber(flag: CliFlag, text: string): number {
+function readNumber(flag: Typed, text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && Number.isFinite(value)) return value;
-  throw new SmithyError('INVALID_PARAMS', `--${flag.name} needs a number, not "${text}".`);
+  throw new SmithyError('INVALID_PARAMS', `${flag.typed} needs a number, not "${text}".`);
 }
 
-function readJson(flag: CliFlag, text: string): unknown {
+function readJson(flag: Typed, text: string): unknown {
   if (flag.word !== undefined && !text.trimStart().startsWith('{')) return { [flag.word]: text };
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new SmithyError('INVALID_PARAMS', `--${flag.name} needs JSON, not "${text}".`);
+    throw new SmithyError('INVALID_PARAMS', `${flag.typed} needs JSON, not "${text}".`);
   }
 }
 
@@ -162,7 +182,7 @@ function requireAll(command: Form, params: Readonly<Record<string, unknown>>): v
   );
   if (missing === undefined) return;
   const isPlaced = command.positional.includes(missing.field);
-  const name = isPlaced ? missing.name.toUpperCase() : `--${missing.name}`;
+  const name = isPlaced ? placedName(missing) : `--${missing.name}`;
   throw usage(`${command.command} needs ${name}`, command);
 }
 
@@ -196,7 +216,11 @@ function splitFlag(word: string): [name: string, value: string | undefined] {
 function valueAfter(words: readonly string[], at: number, help: string): string {
   const value = words[at + 1];
   if (value !== undefined) return value;
-  throw new SmithyError('INVALID_PARAMS', `${words[at] ?? ''} needs a value.`, {
+  throw needsValue(words[at] ?? '', help);
+}
+
+function needsValue(flag: string, help: string): SmithyError {
+  return new SmithyError('INVALID_PARAMS', `${flag} needs a value.`, {
     hint: `See \`smithyd ${help}\`.`,
   });
 }

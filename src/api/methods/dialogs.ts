@@ -146,6 +146,6 @@ export const listCheckpoints = method({
       }),
     ),
   }),
-  cli: { command: 'log' },
+  cli: { command: 'log', short: { n: 'limit' } },
   run: ({ workspace }, { dialog_id: dialog, ...page }) => workspace.checkpoints.list(dialog, page),
 });

@@ -6,11 +6,13 @@ import {
   columns,
   duration,
   lineCounts,
+  padded,
   paint,
   printable,
   shownPath,
   skippedRow,
   tellWarnings,
+  widthOf,
 } from './text.js';
 
 const MOST_SHOWN = 20;
@@ -160,23 +162,17 @@ function more(count: number): string[] {
 
 /** Columns as wide as they must be; the last one is free to run on. */
 function table(rows: readonly (readonly string[])[]): string {
-  const width = (at: number): number => Math.max(...rows.map((row) => plain(row[at]).length));
+  const width = (at: number): number => Math.max(...rows.map((row) => widthOf(row[at] ?? '')));
   return text(
     rows.map((row) =>
       row
         .map((cell, at) => {
           const isLast = at === row.length - 1;
-          return isLast ? cell : cell + ' '.repeat(width(at) - plain(cell).length);
+          return isLast ? cell : padded(cell, width(at));
         })
         .join('  '),
     ),
   );
-}
-
-/** Without our own colours, which take no room. */
-function plain(cell = ''): string {
-  // eslint-disable-next-line no-control-regex -- what `paint` writes
-  return cell.replace(/\u001b\[\d+m/gu, '');
 }
 
 function text(lines: readonly string[]): string {

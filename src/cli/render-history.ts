@@ -82,9 +82,11 @@ const renderUndo = (answer: Answer<'undo'>, look: Look): string =>
 function renderMoved(answer: Answer<'restore'>, look: Look, wayBack: string): string {
   const { restored, deleted, kept, skipped, safety_checkpoint: safety } = answer;
   const to = shortId(answer.restored_to);
+  const isIdle = [restored, deleted, kept, skipped].every((paths) => paths.length === 0);
+  const would = isIdle ? 'change nothing.' : 'do this:';
   const lines = [
     answer.dry_run === true
-      ? `Nothing was done; a restore to ${to} would do this:`
+      ? `Nothing was done; a restore to ${to} would ${would}`
       : `Restored to ${to}; this state is ${answer.new_checkpoint.slice(0, 8)}.`,
     ...listed('restored', restored),
     ...listed('deleted', deleted),

@@ -9,6 +9,7 @@ import {
   paint,
   printable,
   printableJson,
+  shellWord,
   shownPath,
   skippedRow,
 } from './text.js';
@@ -95,7 +96,7 @@ function renderFiles(
     return `${mode} ${hash.slice(0, 10)} ${String(size).padStart(10)}  ${shownPath(path)}`;
   });
   const left = skipped.map((one) => skippedRow(one, look));
-  const more = next === undefined ? '' : `; more: the same with --after ${shownPath(next)}`;
+  const more = next === undefined ? '' : `; more: the same with --after ${shellWord(next)}`;
   const doubt = fresh ? '' : ', not certain to be complete';
   return `${[...lines, ...left, `${files.length} of ${counted(total, 'file')}${doubt}${more}`].join('\n')}\n`;
 }

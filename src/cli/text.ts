@@ -1,3 +1,4 @@
+import { displayWidth } from '../core/display-width.js';
 import { quoteName } from '../core/quoted-name.js';
 import { visible } from '../core/untrusted-text.js';
 
@@ -23,6 +24,12 @@ export function printable(text: string): string {
 /** A path on one line, whatever characters are in it. */
 export function shownPath(path: string): string {
   return printable(quoteName(path));
+}
+
+/** As one word for a shell, quoted where it has to be. */
+export function shellWord(text: string): string {
+  const word = printable(text);
+  return /^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 export function skippedRow(
@@ -79,10 +86,20 @@ export function duration(milliseconds: number): string {
 
 /** Two columns, the first as wide as it must be. */
 export function columns(rows: readonly (readonly [string, string])[], indent = ''): string {
-  const width = Math.max(0, ...rows.map(([left]) => left.length));
+  const width = Math.max(0, ...rows.map(([left]) => widthOf(left)));
   return rows
-    .map(([left, right]) => `${indent}${left.padEnd(width)}  ${right}`.trimEnd())
+    .map(([left, right]) => `${indent}${padded(left, width)}  ${right}`.trimEnd())
     .join('\n');
+}
+
+/** What takes room on a terminal: not our own colours, and some letters twice. */
+export function widthOf(cell: string): number {
+  // eslint-disable-next-line no-control-regex -- what `paint` writes
+  return displayWidth(cell.replace(/\u001b\[[\d;]+m/gu, ''));
+}
+
+export function padded(cell: string, width: number): string {
+  return cell + ' '.repeat(Math.max(0, width - widthOf(cell)));
 }
 
 /** "3 min ago", for labels; never for order. */

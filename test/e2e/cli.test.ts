@@ -234,6 +234,20 @@ describe('output', () => {
     expect(stdout).toMatch(/^project +\/.*\ndaemon +smithyd \d.*process \d+, up \d+ s\n/u);
   });
 
+  it('stands in columns whatever the script, and names files as a shell reads them', async () => {
+    const project = newProject();
+    for (const name of ["it's b", 'it']) writeFileSync(join(project.root, name), name);
+    const { stdout: page } = await project.cli(['files', '--limit', '1', '--after', 'a b']);
+    expect(page).toContain('--after it\n');
+    await project.cli(['bookmark', 'add', '漢字']);
+    await project.cli(['bookmark', 'add', 'abcdefg']);
+    const { stdout } = await project.cli(['bookmark', 'list']);
+    expect(stdout).toMatch(/^漢字 {5}[0-9a-f]{8} /mu);
+    writeFileSync(join(project.root, 'ja'), 'after the one with a quote');
+    const { stdout: next } = await project.cli(['files', '--limit', '1', '--after', 'it']);
+    expect(next).toContain("--after 'it'\\''s b'\n");
+  });
+
   it('of rescan and cleanup is a sentence', async () => {
     const project = newProject();
     writeFileSync(join(project.root, 'a'), 'a\n');

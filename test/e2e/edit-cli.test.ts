@@ -233,6 +233,13 @@ describe('blame', () => {
     expect(answer).toEqual(await work().call('blame', { path: 'a.txt' }));
   });
 
+  it('of a binary file says so', async () => {
+    await work().fresh({ 'a.bin': Buffer.from([0, 1, 2, 10, 0]) });
+    expect(await ok('blame', 'a.bin')).toMatch(
+      /^A binary file has no lines to tell apart; it was changed last by unknown/u,
+    );
+  });
+
   withPython('keeps every line within the width of the terminal (needs python3)', async () => {
     await work().fresh({ 'a.txt': `${'wide 漢字 '.repeat(40)}\nshort\n` });
     const shell = `stty cols 60 && '${process.execPath}' '${CLI}' --root '${work().root}' blame a.txt`;

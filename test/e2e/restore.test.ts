@@ -501,6 +501,8 @@ describe('a restore', () => {
     const done = await work.restore(initial);
     expect(done).not.toHaveProperty('dry_run');
     expect([done.restored, done.deleted, done.skipped]).toEqual([dry.restored, dry.deleted, []]);
+    const { stdout: idle } = await work.project.cli(['restore', initial, '--dry-run']);
+    expect(idle).toMatch(/^Nothing was done; a restore to \w{8} would change nothing\.\n$/u);
   });
 
   it('73: is no news to a subscriber but for the restore itself', async () => {

@@ -12,6 +12,8 @@ import { ago, paint, printable, printableJson } from '../text.js';
 
 /** A file that is being written: after so many looks it is shown as it was last. */
 const MOST_LOOKS = 5;
+/** As far as git looks for a NUL. */
+const BINARY_PROBE = 8000;
 
 export async function blame(globals: GlobalFlags, words: readonly string[]): Promise<number> {
   const path = readWords(words);
@@ -50,6 +52,9 @@ function read(path: string): Buffer | undefined {
 }
 
 function draw({ lines: ranges, last }: Answer<'blame'>, content: Buffer): string {
+  if (content.subarray(0, BINARY_PROBE).includes(0)) {
+    return `A binary file has no lines to tell apart; it was changed last by ${printable(last)}.\n`;
+  }
   if (content.length > 0 && ranges.length === 0) {
     return `No lines to tell apart; the whole file is by ${printable(last)}.\n`;
   }

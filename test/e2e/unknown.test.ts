@@ -229,7 +229,10 @@ describe('a change that nobody announced', () => {
     expect(warned.warnings).toHaveLength(1);
     expect(warned.suggestions.length).toBeGreaterThan(0);
     const strict = await validate({ files: ['a'], strictMode: true });
-    expect(strict).toMatchObject({ success: false, error: expect.stringContaining('1 file holds') });
+    expect(strict).toMatchObject({
+      success: false,
+      error: expect.stringContaining('1 file holds'),
+    });
     const handled = await validate({ files: ['a'], autoHandleUnknownChanges: true });
     expect(handled.success).toBe(true);
     expect((await editing(work).unknown()).hasUnknownChanges).toBe(false);

@@ -135,7 +135,10 @@ describe('what is written while an edit ends', () => {
   const filled = (sign: string) =>
     Object.fromEntries(names.map((name) => [name, `${name}\n${sign.repeat(20_000)}\n`]));
 
-  /** Writes new files, one after another, until the call is answered; names them. */
+  /**
+   * Puts new files there, one after another, until the call is answered; names them. Each appears whole:
+   * one that is made and then filled can be the edit's own and unknown, rightly.
+   */
   async function writingMeanwhile<T>(
     work: Work,
     answer: Promise<T>,
@@ -145,7 +148,8 @@ describe('what is written while an edit ends', () => {
     const ended = answer.finally(() => (isAnswered = true));
     await until('it is answered', () => {
       const name = `late${late.length}`;
-      work.put({ [name]: name });
+      work.put({ '.agentsmithy/late': name });
+      renameSync(work.at('.agentsmithy/late'), work.at(name));
       late.push(name);
       return isAnswered;
     });

@@ -165,6 +165,11 @@ export interface CheckpointStore {
    */
   commit(request: CommitRequest): Promise<CommitId>;
   /**
+   * Does in memory, while nobody waits, what a commit of these changes would have to do first. Writes
+   * nothing and promises nothing: the commit does itself whatever is not ready.
+   */
+  prepare(request: Pick<CommitRequest, 'base' | 'changes'>): Promise<void>;
+  /**
    * When all branches that were moved so far are on the disk. To be called as their line is written:
    * both are flushed together then. Never fails: the line is enough to bring a branch to its place,
    * and the store takes no more writes when one could not be flushed.

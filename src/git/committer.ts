@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import type { CommitId, Hash } from '../core/model.js';
 import type { CommitRequest, FileChange, NewBlob } from '../core/store.js';
 import { objectId, requireContent } from './blobs.js';
+import { both } from './both.js';
 import { createBreath } from './breath.js';
 import { diskFailure } from './failures.js';
 import type { Importer } from './importer.js';
@@ -10,6 +11,7 @@ import { toText } from './message.js';
 import { createTrees } from './new-trees.js';
 import { HURRIED, toEntry, type ObjectKind, type PackEntry } from './pack-file.js';
 import type { Packs } from './packs.js';
+import { createReadyEntries, type ReadyEntries } from './ready-entries.js';
 import type { Reader } from './reader.js';
 import { writeSmallPack } from './small-pack.js';
 import type { SpareFiles } from './spare-files.js';
@@ -25,7 +27,7 @@ export interface CommitterDeps {
   readonly spares: Pick<SpareFiles, 'take'>;
   readonly reader: Pick<Reader, 'read'>;
   readonly importer: Importer;
-  readonly packs: Pick<Packs, 'knows'>;
+  readonly packs: Pick<Packs, 'knows' | 'find'>;
   readonly treeOf: (commit: CommitId) => Promise<string>;
   /** On the disk for certain. */
   readonly isStored: (hash: Hash) => Promise<boolean>;
@@ -34,6 +36,8 @@ export interface CommitterDeps {
 }
 
 export interface Committer {
+  /** What a commit of these changes would write, made now and kept in memory. */
+  prepare(base: CommitId | null, changes: readonly FileChange[]): Promise<void>;
   /** Only for the holder of the writer's turn. What `many` answers is packed and flushed by then. */
   commit(
     request: CommitRequest,
@@ -58,6 +62,7 @@ const MOST_TIPS = 64;
 export function createCommitter(deps: CommitterDeps): Committer {
   const trees = createTrees(deps.reader);
   const tips = new Map<CommitId, string>();
+  const ready = createReadyEntries();
 
   async function startOf(base: CommitId | null): Promise<string | undefined> {
     return base === null ? undefined : (tips.get(base) ?? (await deps.treeOf(base)));
@@ -71,9 +76,27 @@ export function createCommitter(deps: CommitterDeps): Committer {
     }
   }
 
+  async function prepareBlob(blob: NewBlob & { readonly path: string }): Promise<void> {
+    if (ready.get(blob.hash) !== undefined || deps.packs.find(blob.hash) !== undefined) return;
+    const content = await blob.content();
+    if ('chunks' in content) return;
+    requireContent(content, blob.hash, blob.path);
+    ready.add(await toEntry(blob.hash, content, HURRIED));
+  }
+
+  async function prepareTree(id: Hash, bytes: Buffer): Promise<void> {
+    if (ready.get(id) === undefined)
+      ready.add(await toEntry(id, bytes, { kind: 'tree', ...HURRIED }));
+  }
+
   return {
+    async prepare(base, changes) {
+      for (const blob of changes.filter(isBlob)) await prepareBlob(blob);
+      await trees.edit(await startOf(base), changes, (id, bytes) => prepareTree(id as Hash, bytes));
+    },
+
     async commit(request, changes, many) {
-      const pack = createPacking(deps);
+      const pack = createPacking(deps, ready);
       const blobs = changes.filter(isBlob);
       try {
         // Trees need no more than names: they are made while threads work at the contents.
@@ -98,12 +121,6 @@ export function createCommitter(deps: CommitterDeps): Committer {
   };
 }
 
-/** When either fails, nothing of the other goes on behind. */
-async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([first, second]);
-  return Promise.all([first, second]);
-}
-
 function without<B extends NewBlob>(blobs: readonly B[], packed: ReadonlySet<Hash>): readonly B[] {
   return packed.size === 0 ? blobs : blobs.filter(({ hash }) => !packed.has(hash));
 }
@@ -118,7 +135,7 @@ async function addSmall(
   const large: NewBlob[] = [];
   for (const [done, blob] of blobs.entries()) {
     onProgress?.(done, blobs.length);
-    if (await pack.has(blob.hash)) continue;
+    if ((await pack.has(blob.hash)) || pack.addReady(blob.hash)) continue;
     const content = (blob.size ?? 0) > LARGEST ? undefined : await blob.content();
     if (content === undefined || 'chunks' in content || content.byteLength > LARGEST) {
       large.push(blob);
@@ -138,6 +155,8 @@ interface Packing {
    * a repack: what is in a pack that it must leave alone, it would drop from all others.
    */
   add(kind: ObjectKind, hash: Hash, bytes: Uint8Array): Promise<void>;
+  /** One that was made before, if there is any. */
+  addReady(hash: Hash): boolean;
   /** Packs that others made for it. */
   took(packs: readonly string[]): void;
   /** The packs, not flushed. */
@@ -146,7 +165,7 @@ interface Packing {
   discard(): void;
 }
 
-function createPacking(deps: CommitterDeps): Packing {
+function createPacking(deps: CommitterDeps, ready: Pick<ReadyEntries, 'get'>): Packing {
   const { layout, spares, packs, isStored, isRepacking } = deps;
   const added = new Set<Hash>();
   const all: string[] = [];
@@ -167,16 +186,25 @@ function createPacking(deps: CommitterDeps): Packing {
     if (!isOld) own.add(path);
   }
 
+  function put(entry: PackEntry): void {
+    added.add(entry.hash);
+    entries.push(entry);
+    bytes += entry.bytes.byteLength;
+  }
+
   return {
     has: async (hash) => added.has(hash) || isStored(hash),
     async add(kind, hash, content) {
       if (added.has(hash)) return;
       added.add(hash);
       if (kind !== 'blob' && isRepacking() && (await isStored(hash))) return;
-      const entry = await toEntry(hash, content, { kind, ...HURRIED });
-      entries.push(entry);
-      bytes += entry.bytes.byteLength;
+      put(ready.get(hash) ?? (await toEntry(hash, content, { kind, ...HURRIED })));
       if (bytes >= PACK_BYTES) await write();
+    },
+    addReady(hash) {
+      const entry = ready.get(hash);
+      if (entry !== undefined) put(entry);
+      return entry !== undefined;
     },
     took(given) {
       all.push(...given);

@@ -1,4 +1,4 @@
-import { closeSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SmithyError } from '../core/errors.js';
@@ -165,7 +165,8 @@ async function openLock(
 /** What stays of it is an empty name that the next start removes; the lock counts. */
 function removeSpare(path: string): void {
   try {
-    rmSync(path, { force: true });
+    // `rm` looks at it twice before.
+    unlinkSync(path);
   } catch {
     // As above.
   }

@@ -129,33 +129,34 @@ export function createStore(options: StoreOptions): CheckpointStore {
     requireSpace(bytesOf(given));
     await requirePresent(given);
     const many = writeMany(given.filter(isBlob), request.onProgress);
-    const [held, written] = await Promise.allSettled([
-      many.then(() => moves.hold(request)),
-      retried(() => committer.commit(request, given, many)),
-    ]);
-    try {
-      if (held.status === 'fulfilled' && written.status === 'fulfilled') {
-        const id = await publish(held.value, written.value, request);
-        given.forEach((one) => 'content' in one && acknowledged.add(one.hash));
-        return id;
-      }
-      // Nobody will refer to this commit, but the next one may share its objects.
-      if (written.status === 'fulfilled') await admit(written.value.packs);
-      throw held.status === 'rejected' ? held.reason : (written as PromiseRejectedResult).reason;
-    } finally {
-      if (held.status === 'fulfilled') await held.value.release();
-    }
+    const written = await retried(() => committer.commit(request, given, many));
+    const id = await publish(written, request);
+    given.forEach((one) => 'content' in one && acknowledged.add(one.hash));
+    return id;
   }
 
-  async function publish(
-    branch: HeldBranch,
-    { id, packs: fresh }: Written,
-    request: CommitRequest,
-  ): Promise<CommitId> {
-    // The new value waits beside the branch, so it can be flushed along with the objects.
-    await admit(fresh, branch.prepare(id));
-    await moves.move(branch, request);
-    return id;
+  async function publish({ id, packs: fresh }: Written, request: CommitRequest): Promise<CommitId> {
+    let held: HeldBranch | undefined;
+    let refusal: unknown;
+    // The branch is taken while the objects go to the disk, and its new value goes along with them.
+    const prepare = async (): Promise<void> => {
+      try {
+        held = await moves.hold(request);
+      } catch (error) {
+        // Nobody will refer to this commit, but the next one may share its objects.
+        refusal = error;
+        return;
+      }
+      await held.prepare(id);
+    };
+    try {
+      await admit(fresh, prepare);
+      if (held === undefined) throw refusal;
+      await moves.move(held, request);
+      return id;
+    } finally {
+      await held?.release();
+    }
   }
 
   /** Here, and flushed: nobody has to write it again. */
@@ -207,6 +208,10 @@ export function createStore(options: StoreOptions): CheckpointStore {
       for (const id of [...request.parents, request.base]) if (id !== null) requireId(id);
       const changes = [...request.changes];
       return writing.run(() => write(request, changes).finally(() => seeded.clear()));
+    },
+
+    async prepare({ base, changes }) {
+      if (!isClosed) await committer.prepare(base, [...changes]);
     },
 
     lasting: () => moves.lasting(),

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { SmithyError } from '../core/errors.js';
 import type { Acknowledged } from './acknowledged.js';
 import { isStale } from './blobs.js';
+import { both } from './both.js';
 import { diskFailure } from './failures.js';
 import { isNotOpened } from './files.js';
 import { ChildGone } from './import-child.js';
@@ -24,7 +25,7 @@ export interface Trust {
   /** After a flush that failed; answers what to throw. */
   readonly doubt: (error: unknown, fresh: readonly string[]) => Promise<SmithyError>;
   /** Flushes new packs and counts them in, while something else goes to the disk. */
-  readonly admit: (packs: readonly string[], beside?: Promise<void>) => Promise<void>;
+  readonly admit: (packs: readonly string[], beside?: () => Promise<void>) => Promise<void>;
   /** Flushes a pack unless that was done before; false when it has gone. */
   readonly assure: (pack: string) => Promise<boolean>;
   /** Work that git's child does, once more when that was killed. */
@@ -69,10 +70,10 @@ export function createTrust({ packs, space, acknowledged, isRepacking }: TrustDe
       space.require(incoming);
     },
     doubt,
-    async admit(given, beside) {
+    async admit(given, beside = () => Promise.resolve()) {
       // A name comes from the content: one that was there before is what older work counts on.
       const fresh = given.filter((path) => !packs.knows(path));
-      await Promise.all([packs.admit(given), beside]).catch(async (error: unknown) => {
+      await both(packs.admit(given), beside()).catch(async (error: unknown) => {
         throw await doubt(error, fresh);
       });
     },

@@ -39,6 +39,7 @@ import { holdingOf } from './pins.js';
 import { Places } from './places.js';
 import { Present } from './present.js';
 import { Projection } from './projection.js';
+import { Readiness } from './readiness.js';
 import { Remarks } from './remarks.js';
 import { Restores } from './restores.js';
 import { Rewinds } from './rewinds.js';
@@ -116,6 +117,7 @@ export function createHistory(given: WorkspaceDeps) {
     return diff === null ? {} : { diff };
   });
   const saving = new Saving({ ...deps, store, contents });
+  const readiness = new Readiness({ ...deps, claims, accounts, book, saving, calm });
   const present = new Present(store, saving);
   const turns = createQueue();
   // The verbs are made with the queue that mends after them, so it comes to be in two steps.
@@ -229,7 +231,7 @@ export function createHistory(given: WorkspaceDeps) {
   const opening = createOpening(
     {
       ...{ ...examined, restores, sessions, rewinds, goals, explained, turns, leaving },
-      ...{ folding, retention, blocks, snapshotWatch, retentionWatch },
+      ...{ folding, retention, blocks, snapshotWatch, retentionWatch, readiness },
       // What it moves is to stay, with or without a line.
       store: deps.store,
     },
@@ -264,6 +266,7 @@ export function createHistory(given: WorkspaceDeps) {
     /** `isKept`: what others read and the next daemon wants is written down once more. */
     close: async (isKept: boolean): Promise<void> => {
       edits.close();
+      readiness.close();
       if (isKept) looking.close();
       snapshotWatch.close();
       retentionWatch.close();

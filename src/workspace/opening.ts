@@ -13,6 +13,7 @@ import type { Patches } from './patches.js';
 import type { Projection } from './projection.js';
 import { recover, type RecoveryDeps } from './recovery.js';
 import { reopenEdits } from './reopened.js';
+import type { Readiness } from './readiness.js';
 import type { RetentionWatch } from './retention-watch.js';
 import type { Retention } from './retention.js';
 import type { Saving } from './saving.js';
@@ -36,6 +37,7 @@ type Deps = Omit<RecoveryDeps, 'tell' | 'watcher'> &
     readonly blocks: Blocks;
     readonly snapshotWatch: SnapshotWatch;
     readonly retentionWatch: RetentionWatch;
+    readonly readiness: Pick<Readiness, 'open'>;
   };
 
 /** Sentences about a crash are for a glance; the log has them all. */
@@ -113,6 +115,7 @@ export function createOpening(deps: Deps, report: StartReport): () => Promise<vo
     deps.blocks.follower.open();
     deps.snapshotWatch.open();
     deps.retentionWatch.open();
+    deps.readiness.open();
   }
 
   return async () => {

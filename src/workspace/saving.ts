@@ -16,7 +16,7 @@ export interface SavingDeps extends ProgressDeps {
   readonly watcher: Watcher;
   readonly files: Pick<TreeWriter, 'reading' | 'placeOf'>;
   /** Contents that somebody has just read: they are not read again. */
-  readonly contents: Pick<Contents, 'remembered'>;
+  readonly contents: Pick<Contents, 'remembered' | 'read'>;
   /** Blobs that need not be read: they were copied from the user's own objects. */
   readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
 }
@@ -78,6 +78,27 @@ export class Saving {
     const { pending } = await this.#opened(dialog.id, dialog.tip);
     this.#deps.watcher.publish();
     return pending.changes((path) => this.#deps.watcher.get(path));
+  }
+
+  /** What the next checkpoint will need, in memory; nothing when that is more than `most`. */
+  async makeReady(
+    { id, tip }: DialogState,
+    most: { readonly files: number; readonly bytes: number },
+  ): Promise<void> {
+    const { watcher, store, contents } = this.#deps;
+    const pending = this.#open.get(id)?.pending;
+    if (pending === undefined || pending.size > most.files) return;
+    const changes = pending.changes((path) => watcher.get(path));
+    const bytes = changes.reduce((sum, { after }) => sum + (after?.size ?? 0), 0);
+    if (changes.length === 0 || bytes > most.bytes) return;
+    await store.prepare({
+      base: tip,
+      changes: changes.map(({ path, after }): FileChange => {
+        if (after === null) return { path, deleted: true };
+        const { mode, hash } = after;
+        return { path, mode, hash, content: () => contents.read(path, after) };
+      }),
+    });
   }
 
   /** The first commit of a new dialog: everything, on `main`. */

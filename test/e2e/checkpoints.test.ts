@@ -266,6 +266,34 @@ describe('capture', () => {
     expect(await work.treeId(commit)).toBe(gitView(work.root));
   });
 
+  it('is of what there is now, whatever was noticed and made ready before', async () => {
+    const work = shared();
+    await work.fresh({ 'd/a': '0', 'd/b': '0', c: '0' });
+    const listener = await work.project.socket();
+    await listener.call('subscribe', { types: ['unknown_change'] });
+    const toldOf = (path: string) =>
+      until(`somebody is told of ${path}`, () =>
+        listener.received.some(({ event }) =>
+          (event?.['changes'] as { path: string }[] | undefined)?.some((one) => one.path === path),
+        ),
+      );
+    const steps: Readonly<Record<string, string | null>>[] = [
+      { 'd/a': 'first', 'd/b': null },
+      { 'd/a': 'second', 'new/x': '1' },
+      { 'd/a': '0', 'd/b': '0', 'new/x': null },
+      { 'd/a': 'first', c: null },
+    ];
+    for (const [number, step] of steps.entries()) {
+      work.put({ ...step, [`told${number}`]: 'x' });
+      await toldOf(`told${number}`);
+      if (number % 2 === 0) work.put({ 'd/a': `after that ${number}` });
+      const { commit_id: commit } = await work.save();
+      expect(await work.treeId(commit)).toBe(gitView(work.root));
+    }
+    expect(await work.fsck()).toBe('');
+    listener.destroy();
+  });
+
   it('4: an empty directory gives a valid checkpoint of the empty tree', async () => {
     const work = shared();
     const { initial_checkpoint: initial } = await work.fresh();

@@ -1,0 +1,79 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import type { Hash } from '../../src/core/model.js';
+import type { FileChange } from '../../src/core/store.js';
+import { createReadyEntries } from '../../src/git/ready-entries.js';
+import { file, gone, onTop, openStore } from './helpers.js';
+
+/** The same file, of which nobody can read the content any more. */
+function unreadable(path: string, content: string): FileChange {
+  return {
+    ...file(path, content),
+    content: () => {
+      throw new Error(`${path} was read again`);
+    },
+  };
+}
+
+describe('what was prepared', () => {
+  it('is what a commit takes: the content is not read again, and the tree is the same', async () => {
+    const [ready, plain] = [await openStore(), await openStore()];
+    const before = [file('d/e/a', '1'), file('b', '2'), file('gone', '3')];
+    const [base, same] = [
+      await ready.store.commit(onTop(null, before)),
+      await plain.store.commit(onTop(null, before)),
+    ];
+    const after = [file('d/e/a', 'new'), file('new/c', '4'), gone('gone')];
+    await ready.store.prepare({ base, changes: after });
+    const blind = [unreadable('d/e/a', 'new'), unreadable('new/c', '4'), gone('gone')];
+    const prepared = await ready.store.commit(onTop(base, blind));
+    const made = await plain.store.commit(onTop(same, after));
+    expect(await ready.store.tree(prepared)).toEqual(await plain.store.tree(made));
+    const { tree } = await ready.store.readCommit(prepared);
+    expect(tree).toBe((await plain.store.readCommit(made)).tree);
+    const hashes = after.flatMap((one) => ('hash' in one ? [one.hash] : []));
+    for (const hash of hashes) {
+      expect(await ready.store.readBlob(hash)).toEqual(await plain.store.readBlob(hash));
+    }
+  });
+
+  it('is nowhere on the disk, and no help to a commit of something else', async () => {
+    const { store, state } = await openStore();
+    const base = await store.commit(onTop(null, [file('a', '1')]));
+    const packs = () => readdirSync(`${state}/store/objects/pack`).sort();
+    const before = packs();
+    await store.prepare({ base, changes: [file('a', 'prepared')] });
+    expect(packs()).toEqual(before);
+    const other = file('a', 'committed');
+    const id = await store.commit(onTop(base, [other]));
+    expect((await store.tree(id)).get(other.path)).toMatchObject({
+      hash: 'hash' in other ? other.hash : '',
+    });
+    const { hash } = file('a', 'prepared') as { readonly hash: Hash };
+    expect(await store.has([hash])).toEqual(new Set());
+  });
+
+  it('is refused when it is not what its hash says, and then it is read again', async () => {
+    const { store } = await openStore();
+    const base = await store.commit(onTop(null, [file('a', '1')]));
+    const right = file('a', '2');
+    const wrong = { ...right, content: () => Buffer.from('something else') };
+    await expect(store.prepare({ base, changes: [wrong] })).rejects.toMatchObject({
+      code: 'STALE_READ',
+    });
+    const id = await store.commit(onTop(base, [right]));
+    expect((await store.tree(id)).get(right.path)).toBeDefined();
+  });
+
+  it('holds no more than so many bytes: the last made stay', () => {
+    const ready = createReadyEntries(10);
+    const entry = (name: string, size: number) => {
+      return { hash: name as Hash, bytes: Buffer.alloc(size), crc: 0 };
+    };
+    for (const one of [entry('a', 4), entry('b', 4), entry('c', 4), entry('huge', 11)]) {
+      ready.add(one);
+    }
+    const kept = ['a', 'b', 'c', 'huge'].filter((name) => ready.get(name as Hash) !== undefined);
+    expect(kept).toEqual(['b', 'c']);
+  });
+});

@@ -16,7 +16,7 @@ export async function checkpointSection({ sizes, say }) {
     'with git on a folder beside the project (its defaults: nothing flushed; what it packs behind after a',
     'commit is done while nothing is measured). "Store" is the checkpoint',
     'without daemon, barrier and ledger; "floor" the same objects hashed, deflated and flushed in process and',
-    'nothing else. Medians.',
+    'nothing else. Each is asked for when nothing was written for 0.1 s, as a message comes after edits. Medians.',
     '',
     ...table(
       [

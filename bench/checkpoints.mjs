@@ -38,6 +38,8 @@ const CHANGED = [1, 10, 500];
 const LARGE_RESTORE = 5_000;
 const LARGE_ROUNDS = 5;
 const HISTORY = 1_000;
+/** A message comes after the edits, and not with the last of them. */
+const REST_MS = 100;
 
 const median = (times) => quantile(times, 0.5);
 
@@ -174,6 +176,7 @@ async function createSubject(folder, files) {
       }
       for (const turn of round % 2 === 0 ? turns : turns.reverse()) {
         settleDisk();
+        await pause(REST_MS);
         await turn();
       }
     },
@@ -233,7 +236,7 @@ async function createSubject(folder, files) {
       const scratch = await client.create_dialog({ title: 'scratch' });
       await client.use_dialog({ dialog_id: dialog });
       await timed(result.delete, () => client.delete_dialog({ dialog_id: scratch.dialog_id }));
-      await quiet(client, state);
+      await quiet(client, { state, pid });
       // Those that are there now make room for new ones, so none of them counts as there before.
       const before = diskUse(state) - diskUse(join(state, 'ledger', 'diffs'));
       let compressed = 0;
@@ -246,7 +249,7 @@ async function createSubject(folder, files) {
         }
         await timed(times, () => client.create_checkpoint({}));
       }
-      await quiet(client, state);
+      await quiet(client, { state, pid });
       result.history = { added: diskUse(state) - before, compressed, p50: median(times) };
       result.history.p99 = quantile(times, 0.99);
       result.memory.end = memoryOf(pid);
@@ -323,13 +326,31 @@ function changesOf(numbers, version) {
 }
 
 /** Until nothing is rolled up in the background any more. */
-async function quiet(client, state) {
+async function quiet(client, { state, pid }) {
   for (let same = 0, last = -1; same < 5;) {
     await pause(200);
     const now = diskUse(state) + (await client.status()).store.packs;
-    same = now === last ? same + 1 : 0;
+    // It counts for seconds before it writes, and what it replaces is there until its end.
+    same = now === last && !isRepacking(pid) ? same + 1 : 0;
     last = now;
   }
+}
+
+function isRepacking(pid) {
+  return childrenOf(pid).some((child) => {
+    try {
+      return readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0').includes('repack');
+    } catch {
+      // It has just ended.
+      return true;
+    }
+  });
+}
+
+function childrenOf(pid) {
+  if (process.platform !== 'linux') return [];
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children.split(' ').filter(Boolean);
 }
 
 /** What the disk gives for it, in whole blocks. */
@@ -345,8 +366,7 @@ function memoryOf(pid) {
     return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'mu').exec(text)?.[1] ?? 0) * 1024;
   };
   if (process.platform !== 'linux') return { daemon: 0, peak: 0, children: 0 };
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-  const sum = children.filter(Boolean).reduce((all, child) => all + field(child, 'VmRSS'), 0);
+  const sum = childrenOf(pid).reduce((all, child) => all + field(child, 'VmRSS'), 0);
   return { daemon: field(pid, 'VmRSS'), peak: field(pid, 'VmHWM'), children: sum };
 }
 

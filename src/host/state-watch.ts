@@ -66,7 +66,10 @@ export function watchState(watched: WatchedState, listener: StateListener): () =
     } else if (file === basename(paths.config)) listener.configChanged();
   };
   const watchers = [paths.state, paths.run].flatMap((folder) => watchIfPossible(folder, look));
+  // Clients find us before we listen: what they took away by now no event tells of.
+  const first = setImmediate(lookAtDoors);
   return () => {
+    clearImmediate(first);
     clearTimeout(grace);
     for (const watcher of watchers) watcher.close();
   };

@@ -18,6 +18,7 @@ import type { Engine } from './engine/engine.js';
 import { makeEngine } from './engine/engines.js';
 import { GitActivity } from './engine/git-activity.js';
 import { grouped } from './grouped.js';
+import { healthOf } from './health.js';
 import { KnownFile } from './known/known-file.js';
 import { Listeners } from './listeners.js';
 import { entriesAfter } from './known/paging.js';
@@ -50,6 +51,8 @@ class ProjectWatcher implements Watcher {
   #started: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
   #isReady = false;
+  /** How often something could not be opened: what was scanned meanwhile was not seen whole. */
+  #exhaustions = 0;
 
   constructor(deps: WatcherDeps) {
     this.#deps = deps;
@@ -158,22 +161,13 @@ class ProjectWatcher implements Watcher {
   }
 
   health(): WatchHealth {
-    const { tree } = this.#surveyor;
-    const { isLost } = this.#root;
-    const isDegraded = isLost || this.#doubts.isDegraded;
-    const { reason, remedy } = isLost ? LOST : this.#doubts.report;
-    return {
+    return healthOf({
       engine: this.#engine.name,
-      state: isDegraded ? 'degraded' : this.#isReady ? 'ready' : 'starting',
-      fresh: this.#isReady && !isDegraded && this.#doubts.isClear,
-      files: tree.files,
-      dirs: tree.folders.size,
-      reason,
-      remedy,
-      skipped: tree.skipped.size,
-      nestedRepositories: [...tree.nestedRepositories],
-      nestedRoots: [...tree.nestedRoots],
-    };
+      tree: this.#surveyor.tree,
+      doubts: this.#doubts,
+      isReady: this.#isReady,
+      isLost: this.#root.isLost,
+    });
   }
 
   async explain(path: Path): Promise<Explanation> {
@@ -257,22 +251,27 @@ class ProjectWatcher implements Watcher {
     if (this.#surveyor.rulebook.outsideChanged()) await this.#surveyor.reloadRules();
     await this.#surveyor.caughtUp();
     if (!isTold && canBeTold) this.#doubts.raise('barrier_timeout');
-    if (!isTold || !this.#doubts.isClear) await this.#scan();
-    else await this.#surveyor.surveyUnwatched(unwatched);
+    // A scan that begins after the call sees all that was before it, whoever asks meanwhile.
+    const isScanned = !isTold || !this.#doubts.isClear;
+    const isSeen = isScanned && (await this.#scan());
+    if (!isScanned) await this.#surveyor.surveyUnwatched(unwatched);
     await this.#surveyor.publisher.drain();
-    return this.#root.check() && this.#doubts.isClear;
+    return this.#root.check() && (isSeen || this.#doubts.isClear);
   }
 
-  /** A whole comparison that begins after the call; callers share. */
+  /** A whole comparison that begins after the call; callers share. True: it saw everything. */
   readonly #scan = grouped(async () => {
     await this.#started;
-    if (this.#ended.signal.aborted || !this.#root.check()) return;
+    if (this.#ended.signal.aborted || !this.#root.check()) return false;
     const begun = this.#deps.clock.monotonic();
-    const mark = this.#doubts.mark;
+    const { mark } = this.#doubts;
+    const exhaustions = this.#exhaustions;
     await this.#surveyor.reloadRules();
     await this.#surveyor.survey('scan', false);
     this.#upkeep.scanned(this.#deps.clock.monotonic() - begun);
+    if (this.#exhaustions !== exhaustions) return false;
     this.#doubts.clear(mark);
+    return true;
   });
 
   #suspect(reason: DoubtReason): void {
@@ -284,6 +283,7 @@ class ProjectWatcher implements Watcher {
   /** Not scanned at once: it would only run into the same again. Who asks, and time, lead to it. */
   #exhausted(): void {
     const isNews = this.#doubts.isClear;
+    this.#exhaustions += 1;
     this.#doubts.raise('files_limit');
     if (isNews) this.#upkeep.rearm();
   }
@@ -326,16 +326,11 @@ class ProjectWatcher implements Watcher {
     return engine(makeEngine(root, this.#config.watcher, isLeftOut));
   }
 
-  #inBackground(work: Promise<void>): Promise<void> {
-    return work.catch((error: unknown) => {
+  async #inBackground(work: Promise<unknown>): Promise<void> {
+    await work.catch((error: unknown) => {
       this.#deps.log.write('error', 'Watching failed in the background.', {
         error: String(error),
       });
     });
   }
 }
-
-const LOST = {
-  reason: 'root_lost',
-  remedy: 'Put the project folder back, or stop this daemon and start one in the new place.',
-} as const;

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { path, project, type Project } from '../support/project.js';
 
@@ -80,6 +81,26 @@ describe('a barrier', () => {
     rmSync(file('.agentsmithy/run'));
     await watched.settle();
     expect(existsSync(file('.agentsmithy/run/settle'))).toBe(true);
+  });
+
+  it('is reached by scans alone, too, by all who ask one after the other', async () => {
+    for (let at = 0; at < 50; at++) mkdirSync(file(`d${at}`));
+    const watched = await here.watch({ timing: { cookieMs: 50 } });
+    await watched.settle();
+    rmSync(file('.agentsmithy/run'), { recursive: true });
+    writeFileSync(file('.agentsmithy/run'), 'in the way');
+    const asked: Promise<readonly [fresh: boolean, size: number | undefined]>[] = [];
+    for (let at = 0; at < 50; at++) {
+      writeFileSync(file(`d${at}/f`), 'x'.repeat(at + 1));
+      const answer = watched.watcher.settle();
+      asked.push(
+        answer.then(({ fresh }) => [fresh, watched.watcher.get(path(`d${at}/f`))?.size] as const),
+      );
+      await nextTurn();
+    }
+    expect(await Promise.all(asked)).toEqual(asked.map((_, at) => [true, at + 1]));
+    expect(watched.watcher.health()).toMatchObject({ fresh: true });
+    rmSync(file('.agentsmithy/run'));
   });
 
   it('leaves one cookie at most, and none after a stop', async () => {

@@ -51,6 +51,8 @@ const PERSON = 'smithyd <smithyd@localhost>';
 const LARGEST = 1024 * 1024;
 /** More than this is not gathered in memory. */
 const PACK_BYTES = 8 * 1024 * 1024;
+/** A larger content or folder is not prepared: it takes milliseconds, and may change again before it is asked for. */
+const MOST_PREPARED = 64 * 1024;
 /** Commits whose trees are remembered: the next one of each dialog at work starts from one of them. */
 const MOST_TIPS = 64;
 
@@ -77,14 +79,17 @@ export function createCommitter(deps: CommitterDeps): Committer {
   }
 
   async function prepareBlob(blob: NewBlob & { readonly path: string }): Promise<void> {
+    if ((blob.size ?? 0) > MOST_PREPARED) return;
     if (ready.get(blob.hash) !== undefined || deps.packs.find(blob.hash) !== undefined) return;
     const content = await blob.content();
-    if ('chunks' in content) return;
+    if ('chunks' in content || content.byteLength > MOST_PREPARED) return;
     requireContent(content, blob.hash, blob.path);
     ready.add(await toEntry(blob.hash, content, HURRIED));
   }
 
   async function prepareTree(id: Hash, bytes: Buffer): Promise<void> {
+    // Each time something changes in it, all of it would be packed anew.
+    if (bytes.length > MOST_PREPARED) throw new Error('the folder is too large to be prepared');
     if (ready.get(id) === undefined)
       ready.add(await toEntry(id, bytes, { kind: 'tree', ...HURRIED }));
   }

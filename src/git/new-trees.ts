@@ -78,8 +78,8 @@ export function createTrees(reader: Pick<Reader, 'read'>): Trees {
         if (edited.length === 0) return undefined;
         const id = objectId('tree', edited);
         if (id === from) return id;
-        cache.add(id, edited);
         await take(id, edited);
+        cache.add(id, edited);
         return id;
       }
 

@@ -62,8 +62,6 @@ export class Accounts {
   readonly #isFolded: (seq: number) => boolean;
   readonly #side: Side = (path, state) => this.#contents.side(path, state);
   readonly #keptSide: Side = (path, state) => this.#contents.keptSide(path, state);
-  /** What was looked into last: it is likely to be asked for again. */
-  #foreseen: Foresight | undefined;
 
   constructor({ contents, store, text, tidy, isFolded }: AccountDeps) {
     this.#contents = contents;
@@ -124,30 +122,18 @@ export class Accounts {
     return accounts;
   }
 
-  /**
-   * Looks into what `tell` is likely to be asked: while nobody waits, or while the disk is busy with
-   * something else.
-   */
+  /** Looks into what `tell` is likely to be asked, while the disk is busy with something else. */
   foresee(unexplained: readonly Unexplained[], sizeOf: (path: Path) => number): Foresight {
-    if (unexplained.length > MOST_LOOKED_INTO) return { results: [], accounts: nothing };
-    const results = toResults(unexplained.map(toSpan));
-    if (this.#foreseen !== undefined && sameResults(results, this.#foreseen.results)) {
-      return this.#foreseen;
-    }
+    const isMuch = unexplained.length > MOST_LOOKED_INTO;
+    const results = isMuch ? [] : toResults(unexplained.map(toSpan));
     const looked = async (): Promise<Account[]> => {
       // When the disk is busy, and not before it is.
       await new Promise(setImmediate);
       await Promise.all(unexplained.map((one) => this.#contents.warm(one, sizeOf(one.path))));
       return this.#describe(results, this.#keptSide);
     };
-    const accounts = looked().catch(() => {
-      // What is not in the store yet is looked into when it is.
-      if (this.#foreseen === foreseen) this.#foreseen = undefined;
-      return undefined;
-    });
-    const foreseen: Foresight = { results, accounts };
-    this.#foreseen = foreseen;
-    return foreseen;
+    // What is not in the store yet is looked into when it is.
+    return { results, accounts: isMuch ? nothing : looked().catch(() => undefined) };
   }
 
   /** Lines for changes outside of edits: of few each for itself, of many only what they are. */

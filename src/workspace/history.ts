@@ -117,7 +117,7 @@ export function createHistory(given: WorkspaceDeps) {
     return diff === null ? {} : { diff };
   });
   const saving = new Saving({ ...deps, store, contents });
-  const readiness = new Readiness({ ...deps, claims, accounts, book, saving, calm });
+  const readiness = new Readiness({ ...deps, book, saving, calm });
   const present = new Present(store, saving);
   const turns = createQueue();
   // The verbs are made with the queue that mends after them, so it comes to be in two steps.
@@ -266,7 +266,7 @@ export function createHistory(given: WorkspaceDeps) {
     /** `isKept`: what others read and the next daemon wants is written down once more. */
     close: async (isKept: boolean): Promise<void> => {
       edits.close();
-      readiness.close();
+      await readiness.close();
       if (isKept) looking.close();
       snapshotWatch.close();
       retentionWatch.close();

@@ -1,25 +1,22 @@
-import type { Path } from '../core/model.js';
+import type { Clock } from '../core/ports.js';
 import type { Watcher } from '../core/watching.js';
-import type { Accounts } from './accounts.js';
-import type { Claims } from './claims.js';
 import type { DialogBook } from './dialog-book.js';
 import type { Saving } from './saving.js';
 
 export interface ReadinessDeps {
-  readonly watcher: Pick<Watcher, 'onChange' | 'get'>;
+  readonly watcher: Pick<Watcher, 'onChange'>;
   readonly book: Pick<DialogBook, 'find'>;
   readonly saving: Pick<Saving, 'makeReady'>;
-  readonly claims: Pick<Claims, 'unexplained'>;
-  readonly accounts: Pick<Accounts, 'foresee'>;
+  readonly clock: Clock;
   /** Somebody's work under way is done: it goes first. */
   readonly calm: () => Promise<void>;
 }
 
-/** Nothing is made ready more often: a file that never rests costs a twentieth of a processor at most. */
-const REST_MS = 50;
-/** More are saved as they are asked for: then what they need is not what somebody waits for. */
-const MOST_FILES = 8;
-const MOST_BYTES = 64 * 1024;
+/** Whoever made it known by asking is about to take a turn. */
+const BEGIN_MS = 5;
+/** So that a file that never rests costs a twentieth of a processor, however large its folder is. */
+const LEAST_REST_MS = 50;
+const REST_SHARE = 19;
 
 /**
  * Whoever asks for a checkpoint waits for it; before that nobody waits. What few small changes will need
@@ -27,10 +24,10 @@ const MOST_BYTES = 64 * 1024;
  */
 export class Readiness {
   readonly #deps: ReadinessDeps;
-  /** At work, or resting from it. */
-  #isBusy = false;
-  #isWoken = false;
   #timer: NodeJS.Timeout | undefined;
+  #working: Promise<void> | undefined;
+  /** Something changed while it worked or rested. */
+  #isWoken = false;
   #isOpen = false;
 
   constructor(deps: ReadinessDeps) {
@@ -42,45 +39,37 @@ export class Readiness {
     this.#isOpen = true;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#isOpen = false;
     clearTimeout(this.#timer);
+    await this.#working;
   }
 
   #wake(): void {
-    this.#isWoken = this.#isOpen;
-    if (this.#isWoken && !this.#isBusy) void this.#work();
+    this.#isWoken = true;
+    if (this.#timer === undefined && this.#working === undefined) this.#later(BEGIN_MS);
+  }
+
+  #later(ms: number): void {
+    if (!this.#isOpen) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#isWoken) this.#working = this.#work();
+    }, ms).unref();
   }
 
   async #work(): Promise<void> {
-    const { book, saving, calm } = this.#deps;
-    this.#isBusy = true;
+    const { book, saving, clock, calm } = this.#deps;
     this.#isWoken = false;
+    await calm();
+    const begun = clock.monotonic();
     try {
-      await calm();
       const dialog = book.find(undefined);
-      if (dialog === undefined || !this.#isOpen) return;
-      await saving.makeReady(dialog, { files: MOST_FILES, bytes: MOST_BYTES });
-      await this.#foresee();
+      if (dialog !== undefined && this.#isOpen) await saving.makeReady(dialog);
     } catch {
-      // A file that is written again, a disk in trouble: the checkpoint looks itself, and tells.
-    } finally {
-      this.#timer = setTimeout(() => this.#rested(), REST_MS).unref();
+      // Too much, a file that is written again, a disk in trouble: the checkpoint does it, and tells.
     }
-  }
-
-  #rested(): void {
-    this.#isBusy = false;
-    if (this.#isWoken) this.#wake();
-  }
-
-  /** What changed without an announcement is compared with what it was. */
-  async #foresee(): Promise<void> {
-    const { claims, watcher, accounts } = this.#deps;
-    const found = claims.unexplained();
-    if (found.length > MOST_FILES) return;
-    const sizeOf = (path: Path): number => watcher.get(path)?.size ?? 0;
-    if (found.reduce((sum, { path }) => sum + sizeOf(path), 0) > MOST_BYTES) return;
-    await accounts.foresee(found, sizeOf).accounts;
+    this.#working = undefined;
+    this.#later(Math.max(LEAST_REST_MS, REST_SHARE * (clock.monotonic() - begun)));
   }
 }

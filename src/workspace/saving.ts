@@ -16,7 +16,7 @@ export interface SavingDeps extends ProgressDeps {
   readonly watcher: Watcher;
   readonly files: Pick<TreeWriter, 'reading' | 'placeOf'>;
   /** Contents that somebody has just read: they are not read again. */
-  readonly contents: Pick<Contents, 'remembered' | 'read'>;
+  readonly contents: Pick<Contents, 'remembered'>;
   /** Blobs that need not be read: they were copied from the user's own objects. */
   readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
 }
@@ -58,6 +58,8 @@ const MOST_EMPTY_FOLDERS = 10_000;
  * one that is used again after so many others is compared anew.
  */
 const MOST_OPEN = 8;
+/** Of more files what a checkpoint needs is not made ready. */
+const MOST_READY = 8;
 /** In one answer. */
 export const MOST_NAMED = 1_000;
 
@@ -80,25 +82,16 @@ export class Saving {
     return pending.changes((path) => this.#deps.watcher.get(path));
   }
 
-  /** What the next checkpoint will need, in memory; nothing when that is more than `most`. */
-  async makeReady(
-    { id, tip }: DialogState,
-    most: { readonly files: number; readonly bytes: number },
-  ): Promise<void> {
-    const { watcher, store, contents } = this.#deps;
+  /** Puts what the next checkpoint will need into memory, if it is of few small changes. */
+  async makeReady({ id, tip }: DialogState): Promise<void> {
+    const { watcher, store, files } = this.#deps;
     const pending = this.#open.get(id)?.pending;
-    if (pending === undefined || pending.size > most.files) return;
+    if (pending === undefined || pending.size > MOST_READY) return;
     const changes = pending.changes((path) => watcher.get(path));
-    const bytes = changes.reduce((sum, { after }) => sum + (after?.size ?? 0), 0);
-    if (changes.length === 0 || bytes > most.bytes) return;
-    await store.prepare({
-      base: tip,
-      changes: changes.map(({ path, after }): FileChange => {
-        if (after === null) return { path, deleted: true };
-        const { mode, hash } = after;
-        return { path, mode, hash, content: () => contents.read(path, after) };
-      }),
-    });
+    if (changes.length === 0) return;
+    await files.reading((read) =>
+      store.prepare({ base: tip, changes: this.#fileChanges(changes, new Set(), read) }),
+    );
   }
 
   /** The first commit of a new dialog: everything, on `main`. */
@@ -151,7 +144,7 @@ export class Saving {
   }
 
   async #attempt(place: Place, request: Attempt): Promise<Saved> {
-    const { watcher, store, files, contents, clock } = this.#deps;
+    const { watcher, store, files, clock } = this.#deps;
     const open = await this.#opened(place.dialog, place.tip);
     const known = (path: Path) => watcher.get(path);
     watcher.publish();
@@ -174,15 +167,13 @@ export class Saving {
       return { commit: place.tip, changed, isNew: false, skipped, rules, changes: [] };
     }
     const have = await this.#seeded(changes, place.tip === null);
-    const placeOf = (path: Path) => files.placeOf(path);
-    const remembered = (hash: Hash) => contents.remembered(hash);
     const commit = await files.reading((read) =>
       store.commit({
         dialog: place.isAside === true ? KEPT : place.dialog,
         branch: place.branch,
         ...placed(place),
         base: place.tip,
-        changes: changes.map((change) => toFileChange(change, have, { read, placeOf, remembered })),
+        changes: this.#fileChanges(changes, have, read),
         emptyFolders: folders,
         message: request.message,
         trailers: {
@@ -203,6 +194,17 @@ export class Saving {
       open.emptyFolders = emptyFolders;
     }
     return { commit, changed, isNew: true, skipped, rules, changes };
+  }
+
+  #fileChanges(
+    changes: readonly PendingChange[],
+    have: ReadonlySet<Hash>,
+    read: ReadContent,
+  ): FileChange[] {
+    const { files, contents } = this.#deps;
+    const placeOf = (path: Path) => files.placeOf(path);
+    const remembered = (hash: Hash) => contents.remembered(hash);
+    return changes.map((change) => toFileChange(change, have, { read, placeOf, remembered }));
   }
 
   /** What the user's own repository already had to give. */

@@ -65,6 +65,18 @@ describe('what was prepared', () => {
     expect((await store.tree(id)).get(right.path)).toBeDefined();
   });
 
+  it('is no large content and no large folder: the commit does those itself', async () => {
+    const { store } = await openStore();
+    const many = Array.from({ length: 3_000 }, (_, at) => file(`d/f${at}`, String(at)));
+    const base = await store.commit(onTop(null, many));
+    const untouched = { ...unreadable('large', 'x'), size: 70_000 };
+    await store.prepare({ base, changes: [untouched] });
+    const changes = [file('d/f7', 'changed'), file('large', 'x'.repeat(70_000))];
+    await expect(store.prepare({ base, changes })).rejects.toThrow('too large');
+    const id = await store.commit(onTop(base, changes));
+    expect((await store.tree(id)).size).toBe(3_001);
+  });
+
   it('holds no more than so many bytes: the last made stay', () => {
     const ready = createReadyEntries(10);
     const entry = (name: string, size: number) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { PendingChanges } from '../../src/core/coalesce.js';
 import { applyFact, createDialogState, type DialogState } from '../../src/core/dialogs.js';
 import type { CommitId, DialogId, Hash, Path } from '../../src/core/model.js';
-import type { CheckpointStore, CommitRequest } from '../../src/core/store.js';
+import type { CheckpointStore, CommitRequest, FileChange } from '../../src/core/store.js';
 import type { TreeWriter } from '../../src/core/tree-writer.js';
 import type { ChangeBatch, KnownEntry, Watcher } from '../../src/core/watching.js';
 import { Saving } from '../../src/workspace/saving.js';
@@ -21,13 +21,13 @@ function lateTeller() {
   };
   return {
     publish,
-    write(digit: string | undefined): void {
-      const before = known.get(P);
+    write(digit: string | undefined, path = P): void {
+      const before = known.get(path);
       const state = { hash: (digit ?? '').repeat(40) as Hash, mode: '100644' } as const;
-      if (digit === undefined) known.delete(P);
-      else known.set(P, { path: P, kind: 'file', size: 1, ...state });
-      const after = known.get(P);
-      held.add({ path: P, before, after, origin: 'live', echo: false });
+      if (digit === undefined) known.delete(path);
+      else known.set(path, { path, kind: 'file', size: 1, ...state });
+      const after = known.get(path);
+      held.add({ path, before, after, origin: 'live', echo: false });
     },
     watcher: {
       publish,
@@ -48,11 +48,16 @@ function lateTeller() {
 function setUp() {
   const disk = lateTeller();
   const commits: string[][] = [];
+  const prepared: string[][] = [];
+  const described = (changes: Iterable<FileChange>): string[] =>
+    [...changes].map((one) => `${one.path} ${'hash' in one ? one.hash.slice(0, 1) : 'gone'}`);
   const store = {
+    prepare: ({ changes }: CommitRequest) => {
+      prepared.push(described(changes));
+      return Promise.resolve();
+    },
     commit: ({ changes }: CommitRequest) => {
-      commits.push(
-        [...changes].map((one) => `${one.path} ${'hash' in one ? one.hash.slice(0, 1) : 'gone'}`),
-      );
+      commits.push(described(changes));
       return Promise.resolve(String(commits.length).padStart(40, '0') as CommitId);
     },
   } as unknown as CheckpointStore;
@@ -82,7 +87,12 @@ function setUp() {
     }
     return commits.length > before ? commits.at(-1) : undefined;
   };
-  return { disk, save };
+  const makeReady = async (): Promise<string[] | undefined> => {
+    const before = prepared.length;
+    if (state !== undefined) await saving.makeReady(state);
+    return prepared.length > before ? prepared.at(-1) : undefined;
+  };
+  return { disk, save, makeReady };
 }
 
 describe('a checkpoint', () => {
@@ -112,5 +122,23 @@ describe('a checkpoint', () => {
     disk.write('2');
     disk.publish();
     expect(await save()).toEqual(['p 2']);
+  });
+
+  it('is made ready of what few files were told to differ, and of no others', async () => {
+    const { disk, save, makeReady } = setUp();
+    disk.write('1');
+    await save();
+    expect(await makeReady()).toBeUndefined();
+    disk.write('2');
+    disk.publish();
+    disk.write('3', 'untold' as Path);
+    expect(await makeReady()).toEqual(['p 2']);
+    for (let at = 0; at < 8; at++) disk.write('1', `more${at}` as Path);
+    disk.publish();
+    expect(await makeReady()).toBeUndefined();
+    expect(await save()).toHaveLength(10);
+    disk.write(undefined);
+    disk.publish();
+    expect(await makeReady()).toEqual(['p gone']);
   });
 });

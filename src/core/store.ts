@@ -166,7 +166,10 @@ export interface CheckpointStore {
   commit(request: CommitRequest): Promise<CommitId>;
   /**
    * Does in memory, while nobody waits, what a commit of these changes would have to do first. Writes
-   * nothing and promises nothing: the commit does itself whatever is not ready.
+   * nothing and promises nothing: the commit does itself whatever is not ready. Contents that were read
+   * are what their hashes say when it resolves.
+   *
+   * @throws SmithyError STALE_READ when content is not what its hash says, and others for what is too much.
    */
   prepare(request: Pick<CommitRequest, 'base' | 'changes'>): Promise<void>;
   /**

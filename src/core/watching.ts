@@ -111,14 +111,16 @@ export interface WatchConfig {
 export interface Watcher {
   /** Resolves when the content of every tracked file is known. */
   start(): Promise<void>;
-  /** Saves what is known and closes every handle. Safe to call inside a listener, and twice. */
-  /** `isKept`: what is known is put aside for the next one. */
+  /**
+   * Saves what is known and closes every handle. Safe to call inside a listener, and twice. `isKept`:
+   * what is known is put aside for the next one.
+   */
   stop(isKept?: boolean): Promise<void>;
   /**
    * Resolves when everything that finished on disk before the call is known and was published.
    * `fresh` is false when that could not be established in time.
    */
-  settle(signal?: AbortSignal): Promise<{ readonly fresh: boolean }>;
+  settle(): Promise<{ readonly fresh: boolean }>;
   /**
    * The same for what an operation of the user's git did: whatever is noticed until then is told as
    * one thing, from git.

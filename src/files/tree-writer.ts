@@ -37,14 +37,22 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
   const mostOpen = mostOpenFiles();
   const lastHold = hold === 'descriptor' ? createLastHold(mostOpen) : noHold;
 
-  async function inTree<T>(work: (tree: Tree) => Promise<T>): Promise<T> {
+  function openTree(): Tree {
     const pace = createPace();
     const walk = openWalk({ root, hold, pace, making });
+    if (walk.identity === identity) {
+      return { walk, pace, making, lastHold, eye: createEye(pace) };
+    }
+    walk.close();
+    throw anotherRoot(root);
+  }
+
+  async function inTree<T>(work: (tree: Tree) => Promise<T>): Promise<T> {
+    const tree = openTree();
     try {
-      if (walk.identity !== identity) throw anotherRoot(root);
-      return await work({ walk, pace, making, lastHold, eye: createEye(pace) });
+      return await work(tree);
     } finally {
-      walk.close();
+      tree.walk.close();
     }
   }
 
@@ -88,7 +96,15 @@ export function createTreeWriter({ root, umask, hold = bestHold() }: TreeWriterD
       }),
     readFile: (path) => inTree((tree) => readFile(tree, path)),
     kindAt: (path) => inTree((tree) => Promise.resolve(kindAt(tree, path))),
-    reading: (work) => inTree((tree) => work((path) => readContent(tree, path))),
+    async reading(work) {
+      // Opened by the first who reads: all that is to be saved may be in memory.
+      let tree: Tree | undefined;
+      try {
+        return await work(async (path) => readContent((tree ??= openTree()), path));
+      } finally {
+        tree?.walk.close();
+      }
+    },
     placeOf: (path) => join(root, path),
     sweep: (paths) => inTree((tree) => sweep(tree, paths)),
   };

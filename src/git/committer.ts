@@ -82,7 +82,9 @@ export function createCommitter(deps: CommitterDeps): Committer {
     if ((blob.size ?? 0) > MOST_PREPARED) return;
     if (ready.get(blob.hash) !== undefined || deps.packs.find(blob.hash) !== undefined) return;
     const content = await blob.content();
-    if ('chunks' in content || content.byteLength > MOST_PREPARED) return;
+    if ('chunks' in content || content.byteLength > MOST_PREPARED) {
+      throw new Error(`${blob.path} has grown too large to be prepared`);
+    }
     requireContent(content, blob.hash, blob.path);
     ready.add(await toEntry(blob.hash, content, HURRIED));
   }

@@ -1,4 +1,4 @@
-import { once, setMaxListeners } from 'node:events';
+import { once } from 'node:events';
 import type { Hash, Path } from '../core/model.js';
 import { SmithyError } from '../core/errors.js';
 import type { Explanation, OuterRules } from '../core/tracking.js';
@@ -22,7 +22,7 @@ import { healthOf } from './health.js';
 import { KnownFile } from './known/known-file.js';
 import { Listeners } from './listeners.js';
 import { entriesAfter } from './known/paging.js';
-import { patiently } from './patience.js';
+import { Patience } from './patience.js';
 import { ProjectRoot } from './root.js';
 import { Surveyor } from './scan/surveyor.js';
 import { entryOf } from './known/tree.js';
@@ -45,6 +45,7 @@ class ProjectWatcher implements Watcher {
   readonly #file: KnownFile;
   readonly #changes: Listeners<ChangeBatch>;
   readonly #notices: Listeners<WatchNotice>;
+  readonly #patience = new Patience();
   readonly #ended = new AbortController();
   #config: WatchConfig;
   #engine: Engine;
@@ -108,8 +109,6 @@ class ProjectWatcher implements Watcher {
       scan: () => this.#inBackground(this.#scan()),
     });
     this.#engine = this.#makeEngine();
-    // Each waiting `settle` listens.
-    setMaxListeners(0, this.#ended.signal);
   }
 
   start(): Promise<void> {
@@ -126,9 +125,8 @@ class ProjectWatcher implements Watcher {
     return this.#stopping;
   }
 
-  async settle(signal?: AbortSignal): Promise<{ fresh: boolean }> {
-    const limits = { ms: this.#timing.patienceMs, signals: [this.#ended.signal, signal] };
-    return { fresh: await patiently(this.#settled(), limits, false) };
+  async settle(): Promise<{ fresh: boolean }> {
+    return { fresh: await this.#patience.wait(this.#settled(), this.#timing.patienceMs, false) };
   }
 
   gitOperation(): Promise<{ fresh: boolean }> {
@@ -231,6 +229,7 @@ class ProjectWatcher implements Watcher {
 
   async #stop(isKept: boolean): Promise<void> {
     this.#ended.abort();
+    this.#patience.end();
     this.#upkeep.stop();
     await this.#surveyor.stop();
     this.#surveyor.publish();

@@ -49,7 +49,7 @@ export class Contents {
     if (content === undefined) {
       throw new SmithyError('STALE_READ', `${path} is gone or keeps changing.`, { data: { path } });
     }
-    this.#remember(hash, content);
+    this.remember(hash, content);
     return content;
   }
 
@@ -80,7 +80,7 @@ export class Contents {
     }
     if (size > LARGEST_REMEMBERED) return { mode, content: null };
     const content = await this.#store.readBlob(hash);
-    this.#remember(hash, content);
+    this.remember(hash, content);
     return { mode, content };
   }
 
@@ -121,7 +121,8 @@ export class Contents {
     return file?.hash === hash ? file.content : undefined;
   }
 
-  #remember(hash: Hash, content: Uint8Array): void {
+  /** What somebody has read, and found to be what its hash says. */
+  remember(hash: Hash, content: Uint8Array): void {
     if (content.length > LARGEST_REMEMBERED || this.#remembered.has(hash)) return;
     this.#remembered.set(hash, content);
     this.#bytes += content.length;

@@ -16,7 +16,7 @@ export interface SavingDeps extends ProgressDeps {
   readonly watcher: Watcher;
   readonly files: Pick<TreeWriter, 'reading' | 'placeOf'>;
   /** Contents that somebody has just read: they are not read again. */
-  readonly contents: Pick<Contents, 'remembered'>;
+  readonly contents: Pick<Contents, 'remembered' | 'remember'>;
   /** Blobs that need not be read: they were copied from the user's own objects. */
   readonly seed: (hashes: readonly Hash[]) => Promise<ReadonlySet<Hash>>;
 }
@@ -84,14 +84,25 @@ export class Saving {
 
   /** Puts what the next checkpoint will need into memory, if it is of few small changes. */
   async makeReady({ id, tip }: DialogState): Promise<void> {
-    const { watcher, store, files } = this.#deps;
+    const { watcher, store, files, contents } = this.#deps;
     const pending = this.#open.get(id)?.pending;
     if (pending === undefined || pending.size > MOST_READY) return;
     const changes = pending.changes((path) => watcher.get(path));
     if (changes.length === 0) return;
-    await files.reading((read) =>
-      store.prepare({ base: tip, changes: this.#fileChanges(changes, new Set(), read) }),
-    );
+    const found = new Map<Path, Uint8Array>();
+    await files.reading((read) => {
+      const noting = async (path: Path) => {
+        const content = await read(path);
+        if (content instanceof Uint8Array) found.set(path, content);
+        return content;
+      };
+      return store.prepare({ base: tip, changes: this.#fileChanges(changes, new Set(), noting) });
+    });
+    // Whoever compares them with what they were need not read them again.
+    for (const { path, after } of changes) {
+      const content = found.get(path);
+      if (after !== null && content !== undefined) contents.remember(after.hash, content);
+    }
   }
 
   /** The first commit of a new dialog: everything, on `main`. */

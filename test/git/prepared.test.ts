@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs';
+import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../src/core/model.js';
 import type { FileChange } from '../../src/core/store.js';
+import { stored, toEntry } from '../../src/git/pack-file.js';
 import { createReadyEntries } from '../../src/git/ready-entries.js';
 import { file, gone, onTop, openStore } from './helpers.js';
 
@@ -75,6 +77,16 @@ describe('what was prepared', () => {
     await expect(store.prepare({ base, changes })).rejects.toThrow('too large');
     const id = await store.commit(onTop(base, changes));
     expect((await store.tree(id)).size).toBe(3_001);
+  });
+
+  it('is what zlib reads, however small it is', async () => {
+    for (const size of [0, 1, 254, 255, 256, 511, 512, 513]) {
+      const content = Buffer.from(Array.from({ length: size }, (_, at) => (at * 251) % 256));
+      expect(inflateSync(stored(content))).toEqual(content);
+      const { bytes } = await toEntry('h' as Hash, content, { kind: 'tree' });
+      // Behind the bytes that tell kind and size: one up to 15, two up to 2047.
+      expect(inflateSync(bytes.subarray(size < 16 ? 1 : 2))).toEqual(content);
+    }
   });
 
   it('holds no more than so many bytes: the last made stay', () => {

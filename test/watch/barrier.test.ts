@@ -111,9 +111,13 @@ describe('a barrier', () => {
     expect(readdirSync(file('.agentsmithy/run/settle'))).toEqual([]);
   });
 
-  it('gives up when it is told to', async () => {
+  it('gives up when watching ends', async () => {
     const watched = await here.watch();
-    expect(await watched.watcher.settle(AbortSignal.abort())).toEqual({ fresh: false });
+    const during = watched.watcher.settle();
+    const end = watched.watcher.stop();
+    expect(await during).toEqual({ fresh: false });
+    await end;
+    expect(await watched.watcher.settle()).toEqual({ fresh: false });
   });
 
   it('is reached while two processes write without any pause', async () => {

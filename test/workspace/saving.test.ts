@@ -69,7 +69,7 @@ function setUp() {
   const saving = new Saving({
     store,
     files,
-    contents: { remembered: () => undefined },
+    contents: { remembered: () => undefined, remember: () => undefined },
     watcher: disk.watcher,
     clock: { now: () => 0, monotonic: () => 0 },
     seed: () => Promise.resolve(new Set()),

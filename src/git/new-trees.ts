@@ -3,6 +3,7 @@ import { objectId } from './blobs.js';
 import { createBreath } from './breath.js';
 import { noTree } from './failures.js';
 import { requireTreePath } from './names.js';
+import { createLastEdit } from './last-edit.js';
 import type { Reader } from './reader.js';
 import {
   editTree,
@@ -38,6 +39,7 @@ const MOST_CACHED_BYTES = 8 * 1024 * 1024;
  */
 export function createTrees(reader: Pick<Reader, 'read'>): Trees {
   const cache = createCache(MOST_CACHED_BYTES);
+  const lastEdit = createLastEdit();
 
   async function read(id: string | undefined): Promise<Buffer> {
     if (id === undefined || id === EMPTY_TREE) return NONE;
@@ -53,7 +55,13 @@ export function createTrees(reader: Pick<Reader, 'read'>): Trees {
 
   return {
     async edit(base, changes, take) {
+      const known = lastEdit.find(base, changes);
+      if (known !== undefined) {
+        for (const [id, bytes] of known.taken) await take(id, bytes);
+        return known.root;
+      }
       const breathe = createBreath();
+      const taken: [id: string, bytes: Buffer][] = [];
 
       /** Undefined for a folder in which nothing is left: git has no empty ones. */
       async function build(folder: Folder, from: string | undefined): Promise<string | undefined> {
@@ -80,11 +88,15 @@ export function createTrees(reader: Pick<Reader, 'read'>): Trees {
         if (id === from) return id;
         await take(id, edited);
         cache.add(id, edited);
+        if (lastEdit.keeps(changes)) taken.push([id, edited]);
         return id;
       }
 
       const root = await build(sorted(changes), base);
-      if (root !== undefined) return root;
+      if (root !== undefined) {
+        lastEdit.note(base, changes, { root, taken });
+        return root;
+      }
       await take(EMPTY_TREE, NONE);
       return EMPTY_TREE;
     },

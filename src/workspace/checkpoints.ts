@@ -204,12 +204,15 @@ export class Checkpoints {
     const noted = notedUnderWay(claims, saved.changes, (edit) => voiceOf(this.#deps, edit));
     await book.record(dialog.id, facts, [...lines, ...noted, ...(along?.changes ?? [])]);
     adopted.done();
-    log.write('info', 'checkpoint', {
-      dialog: dialog.id,
-      session,
-      checkpoint: commit.slice(0, 8),
-      message: request.message.slice(0, 50),
-    });
+    // After the answer.
+    setImmediate(() =>
+      log.write('info', 'checkpoint', {
+        dialog: dialog.id,
+        session,
+        checkpoint: commit.slice(0, 8),
+        message: request.message.slice(0, 50),
+      }),
+    );
     this.#deps.tidy();
     return saved;
   }

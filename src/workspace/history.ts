@@ -68,7 +68,8 @@ export function createHistory(given: WorkspaceDeps) {
     const [entries] = await Promise.all([written, given.store.lasting()]);
     for (const entry of entries) for (const one of [explained, sights]) one.fold(entry);
     derived.wake();
-    reportRecorded(given, entries);
+    // Nobody who waits for the line waits for the log as well.
+    setImmediate(() => reportRecorded(given, entries));
     patches.follower.wake();
     blocks.follower.wake();
     for (const entry of entries) {

@@ -3,6 +3,7 @@ import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../src/core/model.js';
 import type { FileChange } from '../../src/core/store.js';
+import { createLastEdit } from '../../src/git/last-edit.js';
 import { stored, toEntry } from '../../src/git/pack-file.js';
 import { createReadyEntries } from '../../src/git/ready-entries.js';
 import { file, gone, onTop, openStore } from './helpers.js';
@@ -77,6 +78,29 @@ describe('what was prepared', () => {
     await expect(store.prepare({ base, changes })).rejects.toThrow('too large');
     const id = await store.commit(onTop(base, changes));
     expect((await store.tree(id)).size).toBe(3_001);
+  });
+
+  it('is found by the very edit alone, and only when it is small', () => {
+    const lastEdit = createLastEdit();
+    const edited = { root: 'r', taken: [['t', Buffer.alloc(10)]] } as const;
+    const changes = [file('a', '1'), gone('b')];
+    lastEdit.note('base', changes, edited);
+    expect(lastEdit.find('base', [file('a', '1'), gone('b')])?.root).toBe('r');
+    const others = [
+      [file('a', '2'), gone('b')],
+      [file('a', '1', '100755'), gone('b')],
+      [file('a', '1'), file('b', '')],
+      [file('a', '1'), gone('c')],
+      [file('a', '1')],
+      [file('a', '1'), gone('b'), gone('c')],
+    ];
+    for (const other of others) expect(lastEdit.find('base', other)).toBeUndefined();
+    expect(lastEdit.find(undefined, changes)).toBeUndefined();
+    lastEdit.note('base', changes, { root: 'r', taken: [['t', Buffer.alloc(300_000)]] });
+    expect(lastEdit.find('base', changes)).toBeUndefined();
+    const many = Array.from({ length: 9 }, (_, at) => gone(String(at)));
+    lastEdit.note('base', many, edited);
+    expect(lastEdit.find('base', many)).toBeUndefined();
   });
 
   it('is what zlib reads, however small it is', async () => {

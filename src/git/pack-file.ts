@@ -49,14 +49,11 @@ export async function toEntry(
   content: Uint8Array,
   { kind = 'blob', ...how }: Packing = {},
 ): Promise<PackEntry> {
-  const isTiny = kind !== 'blob' && content.byteLength <= STORED;
+  const head = entryHead(kind, content.byteLength);
+  if (kind !== 'blob' && content.byteLength <= STORED) return entryOf(hash, head, stored(content));
   const isShort = content.byteLength <= DEFLATED_HERE;
-  const deflated = isTiny
-    ? stored(content)
-    : isShort
-      ? deflateSync(content, how)
-      : await deflateElsewhere(content, how);
-  return entryOf(hash, entryHead(kind, content.byteLength), deflated);
+  const deflated = isShort ? deflateSync(content, how) : await deflateElsewhere(content, how);
+  return entryOf(hash, head, deflated);
 }
 
 /** Of a blob, here. */

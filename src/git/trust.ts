@@ -51,6 +51,8 @@ export function createTrust({ packs, space, acknowledged, isRepacking }: TrustDe
     // Refused before anything could be lost: gone for us at once, which takes no descriptor.
     if (isNotOpened(error)) {
       packs.drop(fresh.map((path) => basename(path)));
+      // Whoever tries again makes the very same pack, and must not find it taken away from behind.
+      await packs.dropped();
       return failure;
     }
     const isClean = await packs.remove(fresh.map((path) => basename(path))).then(

@@ -3,6 +3,7 @@ import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../src/core/model.js';
 import type { FileChange } from '../../src/core/store.js';
+import { flush } from '../../src/git/files.js';
 import { createLastEdit } from '../../src/git/last-edit.js';
 import { stored, toEntry } from '../../src/git/pack-file.js';
 import { createReadyEntries } from '../../src/git/ready-entries.js';
@@ -111,6 +112,23 @@ describe('what was prepared', () => {
       // Behind the bytes that tell kind and size: one up to 15, two up to 2047.
       expect(inflateSync(bytes.subarray(size < 16 ? 1 : 2))).toEqual(content);
     }
+  });
+
+  it('can be asked for again at once when a pack could not be opened to be flushed', async () => {
+    let isRefused = false;
+    const { store } = await openStore({
+      flush: (path) => flush(isRefused && path.endsWith('.pack') ? `${path}.none` : path),
+    });
+    let tip = await store.commit(onTop(null, [file('a', 'first')]));
+    for (let round = 0; round < 20; round++) {
+      const again = onTop(tip, [file('a', `again ${round}`)]);
+      await store.prepare(again);
+      isRefused = true;
+      await expect(store.commit(again)).rejects.toMatchObject({ code: 'STORAGE_IO' });
+      isRefused = false;
+      tip = await store.commit(again);
+    }
+    expect((await store.tree(tip)).size).toBe(1);
   });
 
   it('holds no more than so many bytes: the last made stay', () => {

@@ -18,6 +18,8 @@ import { settled } from './settled.js';
 export class Restores {
   readonly #deps: RestoreDeps;
   #underWay: Intent | undefined;
+  /** Begun by a daemon that was killed, and to be finished by the next move. */
+  #left: Intent | undefined;
   #begun: number | undefined;
 
   constructor(deps: RestoreDeps) {
@@ -61,6 +63,7 @@ export class Restores {
     if (dialog !== undefined && book.movedAt(dialog.id) > (left.after ?? Infinity)) {
       return { ...left, isRecorded: true };
     }
+    this.#left = left;
     if (dialog !== undefined) await this.#sweep(dialog, left.target);
     if (dialog !== undefined && left.what === 'restore') {
       // What was pending is saved already, and half of this very restore is no state to go back to.
@@ -74,11 +77,13 @@ export class Restores {
   async bring(dialog: DialogState, target: Target, what: Intent['what']): Promise<Moved> {
     const { intent, book, clock } = this.#deps;
     const { commit, ...told } = target;
-    const left = intent.read() as Intent | undefined;
+    const left = this.#left;
+    this.#left = undefined;
     const since = { from: left?.from ?? dialog.tip, after: book.movedAt(dialog.id) };
     const written: Intent = { what, dialog: dialog.id, target: commit, ...told, ...since };
-    intent.write(written);
+    // First: also one that is there and could not be flushed must go when the call is refused.
     this.#underWay = written;
+    intent.write(written);
     this.#begun = clock.monotonic();
     const onProgress = reportProgress(this.#deps, { what: 'restore', dialog: dialog.id });
     const plan = await planMove(this.#deps, this.#move(dialog, target));
@@ -98,9 +103,18 @@ export class Restores {
   done(): void {
     const { clock, metrics, intent } = this.#deps;
     if (this.#begun !== undefined) metrics.restored(clock.monotonic() - this.#begun);
+    this.#forget();
+    try {
+      intent.remove();
+    } catch {
+      // Its line says that it is done, and the next start looks there first.
+    }
+  }
+
+  #forget(): void {
     this.#begun = undefined;
     this.#underWay = undefined;
-    intent.remove();
+    this.#left = undefined;
   }
 
   /**
@@ -118,8 +132,9 @@ export class Restores {
       const plan = await planMove(this.#deps, paths === undefined ? back : { ...back, paths });
       await applyMove(this.#deps, plan);
     }
-    this.#begun = undefined;
-    this.done();
+    // While it is there the next start would finish what was refused.
+    this.#deps.intent.remove();
+    this.#forget();
     return left;
   }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/ledger/ledger.js';
 import { projectsPerTest, type Project } from '../support/daemon-project.js';
@@ -18,6 +18,15 @@ async function fillLedger({ project }: Work, fault = 'pwrite64:error=ENOSPC'): P
   const { pid } = await project.status();
   const ledger = project.path('ledger/events.jsonl');
   const attached = await attach(pid, ['-o', '/dev/null', '-P', ledger, '-e', `inject=${fault}`]);
+  tracing.push(attached);
+  return attached;
+}
+
+/** What a restore is about to do is written, and the disk says that it may not last. */
+async function unflushedIntent({ project }: Work): Promise<Attached> {
+  const { pid } = await project.status();
+  const fault = ['-P', project.path(), '-e', 'inject=fsync:error=EIO'];
+  const attached = await attach(pid, ['-o', '/dev/null', ...fault]);
   tracing.push(attached);
   return attached;
 }
@@ -103,6 +112,45 @@ describe('a ledger without space', () => {
       expect(await work.fsck()).toBe('');
     },
   );
+
+  traced(
+    'and an intent that could not be flushed: the next refusal goes back to what was there then',
+    async () => {
+      const work = await Work.start(newProject());
+      const { initial_checkpoint: first } = await work.fresh({ a: '0' });
+      work.put({ a: 'one' });
+      await work.save('one');
+      const deaf = await unflushedIntent(work);
+      const { data } = await work.refusal('restore', { checkpoint_id: first });
+      expect(data).toMatchObject({ code: 'STORAGE_IO' });
+      await deaf.stop();
+      expect(work.read('a')).toBe('one');
+      expect(existsSync(work.project.path('intent.json'))).toBe(false);
+      work.put({ a: 'two' });
+      await work.save('two');
+      const full = await fillLedger(work);
+      await work.refusal('restore', { checkpoint_id: first });
+      await full.stop();
+      expect(work.read('a')).toBe('two');
+    },
+  );
+
+  traced('is no reason to finish a refused restore at the next start', async () => {
+    const project = newProject();
+    const work = await Work.start(project);
+    const { initial_checkpoint: first } = await work.fresh({ a: '0' });
+    work.put({ a: 'one' });
+    await work.save('one');
+    const deaf = await unflushedIntent(work);
+    await work.refusal('restore', { checkpoint_id: first });
+    await deaf.stop();
+    const { pid } = await project.status();
+    process.kill(pid, 'SIGKILL');
+    await work.socket.closed();
+    const again = await Work.start(project);
+    await again.log();
+    expect(again.read('a')).toBe('one');
+  });
 
   traced('saves the very content again that it refused', async () => {
     const work = await Work.start(newProject());

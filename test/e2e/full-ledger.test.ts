@@ -83,6 +83,44 @@ describe('a call that fails', () => {
   });
 });
 
+describe('the intent of a restore that could not be flushed', () => {
+  traced('goes with the refusal: the next one goes back to what was there then', async () => {
+    const work = await Work.start(newProject());
+    const { initial_checkpoint: first } = await work.fresh({ a: '0' });
+    work.put({ a: 'one' });
+    await work.save('one');
+    const deaf = await unflushedIntent(work);
+    const { data } = await work.refusal('restore', { checkpoint_id: first });
+    expect(data).toMatchObject({ code: 'STORAGE_IO' });
+    await deaf.stop();
+    expect(work.read('a')).toBe('one');
+    expect(existsSync(work.project.path('intent.json'))).toBe(false);
+    work.put({ a: 'two' });
+    await work.save('two');
+    const full = await fillLedger(work);
+    await work.refusal('restore', { checkpoint_id: first });
+    await full.stop();
+    expect(work.read('a')).toBe('two');
+  });
+
+  traced('is not carried out by the next start', async () => {
+    const project = newProject();
+    const work = await Work.start(project);
+    const { initial_checkpoint: first } = await work.fresh({ a: '0' });
+    work.put({ a: 'one' });
+    await work.save('one');
+    const deaf = await unflushedIntent(work);
+    await work.refusal('restore', { checkpoint_id: first });
+    await deaf.stop();
+    const { pid } = await project.status();
+    process.kill(pid, 'SIGKILL');
+    await work.socket.closed();
+    const again = await Work.start(project);
+    await again.log();
+    expect(again.read('a')).toBe('one');
+  });
+});
+
 describe('a ledger without space', () => {
   traced.each(CALLS)(
     '82: refuses %s as a whole: branches and files stay, and the next call works once there is room',
@@ -112,45 +150,6 @@ describe('a ledger without space', () => {
       expect(await work.fsck()).toBe('');
     },
   );
-
-  traced(
-    'and an intent that could not be flushed: the next refusal goes back to what was there then',
-    async () => {
-      const work = await Work.start(newProject());
-      const { initial_checkpoint: first } = await work.fresh({ a: '0' });
-      work.put({ a: 'one' });
-      await work.save('one');
-      const deaf = await unflushedIntent(work);
-      const { data } = await work.refusal('restore', { checkpoint_id: first });
-      expect(data).toMatchObject({ code: 'STORAGE_IO' });
-      await deaf.stop();
-      expect(work.read('a')).toBe('one');
-      expect(existsSync(work.project.path('intent.json'))).toBe(false);
-      work.put({ a: 'two' });
-      await work.save('two');
-      const full = await fillLedger(work);
-      await work.refusal('restore', { checkpoint_id: first });
-      await full.stop();
-      expect(work.read('a')).toBe('two');
-    },
-  );
-
-  traced('is no reason to finish a refused restore at the next start', async () => {
-    const project = newProject();
-    const work = await Work.start(project);
-    const { initial_checkpoint: first } = await work.fresh({ a: '0' });
-    work.put({ a: 'one' });
-    await work.save('one');
-    const deaf = await unflushedIntent(work);
-    await work.refusal('restore', { checkpoint_id: first });
-    await deaf.stop();
-    const { pid } = await project.status();
-    process.kill(pid, 'SIGKILL');
-    await work.socket.closed();
-    const again = await Work.start(project);
-    await again.log();
-    expect(again.read('a')).toBe('one');
-  });
 
   traced('saves the very content again that it refused', async () => {
     const work = await Work.start(newProject());

@@ -156,7 +156,9 @@ export async function callSweep({
     else counts.refused += 1;
     await stage.heal();
     if (isElsewhere) {
-      if (stage.isGone()) await stage.start();
+      // Node ends when it cannot wake its own threads, and not at once.
+      if (!stage.isGone()) await stage.daemon.kill();
+      await stage.start();
     } else {
       assert(!stage.isGone(), 'the daemon died of it');
       if (outcome instanceof assert.AssertionError) throw outcome;

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import type { Hash } from '../core/model.js';
 import type { DeflateReply } from './deflate-wire.js';
-import { encodeIndex, packHeader, type PlacedEntry } from './pack-file.js';
+import { encodeIndex, packHeader, unseenName, type PlacedEntry } from './pack-file.js';
 import type { Packs } from './packs.js';
 
 /** A pack that grows in its file: of any number of blobs, of which none stays in memory. */
@@ -102,9 +102,11 @@ export function openLargePack(
       const sum = placed.length === expected ? digest.digest() : corrected();
       put(sum, size);
       close();
-      const name = join(folder, `pack-${sum.toString('hex')}`);
+      const own = join(folder, `pack-${sum.toString('hex')}`);
+      const isKnown = packs.knows(`${own}.pack`);
       // Replaced by one that is not flushed yet it would be less than it was.
-      if (packs.knows(`${name}.pack`)) return `${name}.pack`;
+      if (isKnown && !isHeld()) return `${own}.pack`;
+      const name = isKnown ? join(folder, unseenName()) : own;
       const index = join(folder, `tmp_idx_many-${number}`);
       writeFileSync(index, encodeIndex(placed, sum), { mode: 0o444 });
       if (isHeld()) writeFileSync(`${name}.keep`, '');

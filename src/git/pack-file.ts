@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { crc32, deflate, deflateSync } from 'node:zlib';
 import type { Hash } from '../core/model.js';
@@ -102,6 +102,14 @@ export function packHeader(count: number): Buffer {
   header.writeUInt32BE(2, 4);
   header.writeUInt32BE(count, 8);
   return header;
+}
+
+/**
+ * For a pack that was there before and that git is about to take away, or has taken away: any name
+ * will do, and this one it has not seen.
+ */
+export function unseenName(): string {
+  return `pack-${randomBytes(ID_BYTES).toString('hex')}`;
 }
 
 /** No two entries may have the same hash. */

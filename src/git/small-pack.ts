@@ -1,6 +1,6 @@
 import { closeSync, fchmodSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodePack, type PackEntry } from './pack-file.js';
+import { encodePack, unseenName, type PackEntry } from './pack-file.js';
 import type { Packs } from './packs.js';
 import type { SpareFile, SpareFiles } from './spare-files.js';
 
@@ -28,10 +28,13 @@ export async function writeSmallPack(
   { folder, spares, packs, isHeld }: SmallPackPlace,
 ): Promise<SmallPack> {
   const { name, pack, index } = encodePack(entries);
-  const pathOf = (end: string): string => join(folder, `${name}${end}`);
-  const told = { path: pathOf('.pack'), bytes: pack.length };
+  const bytes = pack.length;
+  const own = join(folder, `${name}.pack`);
+  const isKnown = packs.knows(own);
   // Replaced by one that is not flushed yet it would be less than it was.
-  if (packs.knows(told.path)) return { ...told, isOld: true };
+  if (isKnown && !isHeld) return { path: own, bytes, isOld: true };
+  const stem = join(folder, isKnown ? unseenName() : name);
+  const pathOf = (end: string): string => `${stem}${end}`;
   const taken = await Promise.allSettled([spares.take(), spares.take()]);
   const files = taken.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   try {
@@ -50,7 +53,7 @@ export async function writeSmallPack(
   } finally {
     for (const { file } of files) closeSync(file);
   }
-  return { ...told, isOld: false };
+  return { path: pathOf('.pack'), bytes, isOld: false };
 }
 
 /** A copy in memory: the disk has no part in it before the flush. */

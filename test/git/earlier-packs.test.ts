@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { CommitId } from '../../src/core/model.js';
 import type { CheckpointStore, FileChange, NewBlob } from '../../src/core/store.js';
@@ -26,14 +27,41 @@ function large(bytes: Buffer): NewBlob {
 }
 
 /** A store with so many states of one file that a repack has something to do. */
-async function manyStates(store: CheckpointStore): Promise<CommitId> {
-  let tip = await store.commit(onTop(null, [file('d/f', 'the old state\n')]));
-  for (let at = 0; at < 70; at++)
-    tip = await store.commit(onTop(tip, [file('d/f', `state ${at}\n`)]));
+async function manyStates(store: CheckpointStore, branch = 'session_1'): Promise<CommitId> {
+  const text = branch === 'session_1' ? '' : branch;
+  let tip = await store.commit(onTop(null, [file('d/f', `the old state${text}\n`)], { branch }));
+  for (let at = 0; at < 70; at++) {
+    const changes = [file('d/f', `state ${at}${text}\n`)];
+    tip = await store.commit(onTop(tip, changes, { branch }));
+  }
   return tip;
 }
 
 describe('a pack that was there before', () => {
+  it('is made anew when a repack has just taken it over', async () => {
+    const { store, state } = await openStore();
+    for (let round = 0; round < 5; round++) {
+      const text = `nobody's commit ${round}\n`;
+      const blob = { hash: hashOf(text), content: () => Buffer.from(text) };
+      const before = packsOf(state);
+      await store.writeBlobs([blob]);
+      const [own = ''] = packsOf(state).filter((name) => {
+        return name.endsWith('.pack') && !before.includes(name);
+      });
+      await manyStates(store, `branch${round}`);
+      // Another daemon: it has not seen what is in which pack.
+      await store.close();
+      await store.open();
+      const rolling = store.maintain();
+      const end = performance.now() + 20_000;
+      // Git goes on to its end for a moment: nobody here has heard of it yet.
+      while (packsOf(state).includes(own) && performance.now() < end) await nextTurn();
+      await store.writeBlobs([blob]);
+      await rolling;
+      expect(await store.readBlob(blob.hash)).toEqual(Buffer.from(text));
+    }
+  });
+
   it.each(['EIO', 'ENOSPC'])('survives a second seeding that fails with %s', async (code) => {
     const project = temporaryFolder();
     git(project, 'init', '-q');

@@ -82,6 +82,9 @@ const ACTION_OF: Readonly<Record<DialogFact['what'], ActionType>> = {
   moved: 'restore',
 };
 
+/** The words of lines that tell of a dialog itself, and not of its files. */
+export const FACT_ACTIONS: readonly ActionType[] = [...new Set(Object.values(ACTION_OF))];
+
 /** What is put aside: one of these each. */
 type SavedPiece =
   | { readonly dialog: DialogState }

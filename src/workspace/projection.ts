@@ -12,7 +12,7 @@ import type { DamagedFile, Log, SmallFile } from '../core/ports.js';
 import type { Queue } from '../core/queue.js';
 import type { Account } from './account-lines.js';
 import type { Accounts } from './accounts.js';
-import type { DialogBook, Told } from './dialog-book.js';
+import { FACT_ACTIONS, type DialogBook, type Told } from './dialog-book.js';
 import { toIndexEntry } from './dialogs.js';
 import type { Timeline } from './timeline.js';
 
@@ -134,12 +134,25 @@ export class Projection {
     const { journal, log } = this.#deps;
     for (const { id } of book.list()) {
       try {
-        const isDue = journal.needsRebuild(id) || journal.lastSeq(id) < book.lastSeq(id);
-        if (isDue) journal.rebuild(id, await this.facts(id));
+        if (!(await this.#isCurrent(book, id))) journal.rebuild(id, await this.facts(id));
       } catch (error) {
         log.write('warn', 'a journal could not be rebuilt', { dialog: id, error: String(error) });
       }
     }
+  }
+
+  /** With what it lacks, where it only is behind: a killed daemon leaves it some lines short. */
+  async #isCurrent(book: DialogBook, id: DialogId): Promise<boolean> {
+    const { journal } = this.#deps;
+    const isCurrent = (): boolean => !journal.needsRebuild(id) && reached() >= book.lastSeq(id);
+    const reached = (): number => journal.lastSeq(id);
+    let after = reached();
+    if (after === 0 || isCurrent()) return isCurrent();
+    for (const facts of await this.facts(id, after)) {
+      journal.project(id, { ...facts, after });
+      after = facts.seq;
+    }
+    return isCurrent();
   }
 
   /** Other programs look into the journals while we run: what is due is rebuilt until nothing is. */
@@ -198,16 +211,17 @@ export class Projection {
     return first && fact?.what === 'message' ? messageOf(first, fact.index) : undefined;
   }
 
-  /** Everything the ledger says of a dialog, for its journal. */
-  async facts(dialog: DialogId): Promise<JournalFacts[]> {
+  /** Everything the ledger says of a dialog, for its journal, or what it says behind a line. */
+  async facts(dialog: DialogId, after = 0): Promise<JournalFacts[]> {
     const facts: JournalFacts[] = [];
     let state: DialogState | undefined;
     const { timeline } = this.#deps;
-    const oldestFirst = timeline.index.find({ dialog, limit: Infinity }).reverse();
+    const oldestFirst = this.#linesOf(dialog, after);
     for (let at = 0; at < oldestFirst.length; at += PAGE) {
       const some = oldestFirst.slice(at, at + PAGE).reverse();
       for (const entry of (await timeline.entries(some)).reverse()) {
-        if (state !== undefined && isFileEdit(entry)) {
+        const isNew = entry.seq > after;
+        if (isNew && state !== undefined && isFileEdit(entry)) {
           const fileEdits = [fileEditOf(state, entry, await this.#deps.accounts.diffOf(entry))];
           facts.push({ seq: entry.seq, at: entry.ts, fileEdits });
         }
@@ -216,10 +230,20 @@ export class Projection {
         if (fact.what === 'created') state = createDialogState(dialog, entry.ts, fact);
         if (state === undefined) continue;
         state = applyFact(state, entry.ts, fact);
-        facts.push(factsOf(state, entry));
+        if (isNew) facts.push(factsOf(state, entry));
       }
     }
     return facts;
+  }
+
+  /** Oldest first. Up to `after` only those that the state of the dialog follows from. */
+  #linesOf(dialog: DialogId, after: number): number[] {
+    const { index } = this.#deps.timeline;
+    const before = after + 1;
+    const old = FACT_ACTIONS.flatMap((action) => {
+      return after === 0 ? [] : index.find({ dialog, action, before, limit: Infinity });
+    });
+    return [...old, ...index.find({ dialog, after, limit: Infinity })].sort((a, b) => a - b);
   }
 }
 

@@ -121,6 +121,32 @@ describe('a daemon that is killed', () => {
     expect(work.read('a')).toBe('by the edit');
   });
 
+  it('gives a journal the lines that it was short of when the daemon was killed', async () => {
+    const project = newProject();
+    let work = await Work.start(project);
+    await work.fresh({ a: '0' });
+    for (let round = 1; round <= 4; round++) {
+      await work.call('user_message', { content: `round ${round}` });
+      const { edit_id: edit } = await work.call<{ edit_id: string }>('start_edit', {
+        files: ['a'],
+      });
+      work.put({ a: `by the edit ${round}` });
+      await work.call('finalize_edit', { edit_id: edit });
+      if (round === 2) await work.call('approve', {});
+      if (round === 3) await work.call('reset', {});
+      await work.save(`round ${round}`);
+      // Sooner than the journal follows.
+      process.kill((await project.status()).pid, 'SIGKILL');
+      await work.socket.closed();
+      work = await Work.start(project);
+      const { checks } = await work.call<{ checks: { name: string }[] }>('doctor');
+      expect(checks.find(({ name }) => name === 'journals')).toMatchObject({
+        ok: true,
+        detail: '1 of 1 checked, equal to the ledger',
+      });
+    }
+  });
+
   it('gets a branch back that was lost, for the ledger knows where it was', async () => {
     const project = newProject();
     let work = await Work.start(project);

@@ -26,6 +26,7 @@ export async function checkpointSection({ sizes, say }) {
         'store',
         'floor',
         '`add -A`, `commit`',
+        'the same by simple-git',
         '`write-tree`, `commit-tree`',
       ],
       results.flatMap(checkpointRows),
@@ -71,7 +72,9 @@ function checkpointRows({ files, checkpoint }) {
   return Object.entries(checkpoint).map(([changed, one]) => [
     count(files),
     changed,
-    ...['daemon', 'store', 'floor', 'commit', 'trees'].map((name) => ms(median(one[name]))),
+    ...['daemon', 'store', 'floor', 'commit', 'shadow', 'trees'].map((name) =>
+      ms(median(one[name])),
+    ),
   ]);
 }
 
@@ -121,6 +124,11 @@ function targetRows(results) {
       'one changed file at least 100 times faster than `add -A`, `commit`',
       `${times(faster)} times`,
       verdict(faster >= 100),
+    ],
+    [
+      'the same as Cline, Roo and Gemini CLI run it, by simple-git',
+      `${times(median(one.shadow) / median(one.daemon))} times`,
+      '',
     ],
     ['store within 2 times of the floor', `${times(floor)} times`, verdict(floor <= 2)],
     [

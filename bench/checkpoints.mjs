@@ -25,7 +25,7 @@ import { createStore } from '../dist/git/store.js';
 import { connect } from '../dist/index.js';
 import { createFloor, objectsOf } from './floor.mjs';
 import { quantile } from './numbers.mjs';
-import { createSeparateGit, env, GIT } from './separate-git.mjs';
+import { createSeparateGit, createShadow, env, GIT } from './separate-git.mjs';
 import { contentOf, edit, editPart, makeTree, pathOf } from './source-tree.mjs';
 
 const CLI = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
@@ -94,6 +94,7 @@ async function createSubject(folder, files) {
   mkdirSync(project, { recursive: true });
   const commit = createSeparateGit(folder, 'commit', project);
   const trees = createSeparateGit(folder, 'trees', project);
+  const shadow = createShadow(folder, project);
   const result = { files, first: {}, checkpoint: {}, restore: [], gitRestore: [], gitCheckout: [] };
   Object.assign(result, {
     large: [],
@@ -135,7 +136,8 @@ async function createSubject(folder, files) {
   return {
     result,
     async prepareCheckpoints(count) {
-      result.checkpoint[count] = { daemon: [], store: [], floor: [], commit: [], trees: [] };
+      result.checkpoint[count] = { daemon: [], store: [], floor: [] };
+      Object.assign(result.checkpoint[count], { commit: [], shadow: [], trees: [] });
       const objects = [];
       // Not measured: the first ones pay for starting children.
       for (let warm = 0; warm < 3; warm++) {
@@ -157,6 +159,8 @@ async function createSubject(folder, files) {
         changesOf(edit(project, files, { count, version: ++version }), version),
       );
       commitByGit();
+      await shadow.addAndCommit();
+      shadow.tidy();
       trees.writeTree();
     },
     async checkpoint(count, { round, withGit }) {
@@ -171,6 +175,10 @@ async function createSubject(folder, files) {
         turns.push(async () => {
           await timed(times.commit, () => commit.addAndCommit());
           commit.tidy();
+        });
+        turns.push(async () => {
+          await timed(times.shadow, () => shadow.addAndCommit());
+          shadow.tidy();
         });
         turns.push(() => timed(times.trees, () => trees.writeTree()));
       }

@@ -3,7 +3,9 @@
  * defaults, so nothing is flushed.
  */
 import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { simpleGit } from 'simple-git';
 
 export const GIT = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
 export const env = {
@@ -11,6 +13,29 @@ export const env = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
 };
+
+/**
+ * The same by simple-git, with its defaults: what Cline, Roo and Gemini CLI really run. The git folder
+ * has the project for its work tree.
+ */
+export function createShadow(folder, project) {
+  const shadow = join(folder, 'shadow');
+  mkdirSync(shadow);
+  const git = (...args) => execFileSync(GIT, args, { env, cwd: shadow, stdio: 'ignore' });
+  git('init', '-q');
+  const settings = { 'core.worktree': project, 'user.name': 'b', 'user.email': 'b' };
+  for (const [name, value] of Object.entries(settings)) git('config', name, value);
+  // As below: its packing is done when nothing is measured.
+  git('config', 'maintenance.auto', 'false');
+  const shadowGit = simpleGit(shadow);
+  return {
+    async addAndCommit() {
+      await shadowGit.add(['-A', '.']);
+      await shadowGit.commit('checkpoint', { '--allow-empty': null });
+    },
+    tidy: () => git('-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'),
+  };
+}
 
 export function createSeparateGit(folder, name, project) {
   const who = ['-c', 'user.name=b', '-c', 'user.email=b'];

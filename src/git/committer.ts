@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { createByteCache, type ByteCache } from '../core/byte-cache.js';
 import type { CommitId, Hash } from '../core/model.js';
 import type { CommitRequest, FileChange, NewBlob } from '../core/store.js';
 import { objectId, requireContent } from './blobs.js';
@@ -11,10 +12,12 @@ import { toText } from './message.js';
 import { createTrees } from './new-trees.js';
 import { HURRIED, toEntry, type ObjectKind, type PackEntry } from './pack-file.js';
 import type { Packs } from './packs.js';
-import { createReadyEntries, type ReadyEntries } from './ready-entries.js';
 import type { Reader } from './reader.js';
 import { writeSmallPack } from './small-pack.js';
 import type { SpareFiles } from './spare-files.js';
+
+/** Entries that were made before anybody asked for them. */
+type ReadyEntries = ByteCache<Hash, PackEntry>;
 
 export interface Written {
   readonly id: CommitId;
@@ -53,6 +56,8 @@ const LARGEST = 1024 * 1024;
 const PACK_BYTES = 8 * 1024 * 1024;
 /** A larger content or folder is not prepared: it takes milliseconds, and may change again before it is asked for. */
 const MOST_PREPARED = 64 * 1024;
+/** What is made ready at a time is a few of these and the folders above them. */
+const MOST_READY_BYTES = 1024 * 1024;
 /** Commits whose trees are remembered: the next one of each dialog at work starts from one of them. */
 const MOST_TIPS = 64;
 
@@ -64,7 +69,7 @@ const MOST_TIPS = 64;
 export function createCommitter(deps: CommitterDeps): Committer {
   const trees = createTrees(deps.reader);
   const tips = new Map<CommitId, string>();
-  const ready = createReadyEntries();
+  const ready: ReadyEntries = createByteCache(MOST_READY_BYTES, ({ bytes }) => bytes.byteLength);
 
   async function startOf(base: CommitId | null): Promise<string | undefined> {
     return base === null ? undefined : (tips.get(base) ?? (await deps.treeOf(base)));
@@ -86,14 +91,14 @@ export function createCommitter(deps: CommitterDeps): Committer {
       throw new Error(`${blob.path} has grown too large to be prepared`);
     }
     requireContent(content, blob.hash, blob.path);
-    ready.add(await toEntry(blob.hash, content, HURRIED));
+    ready.add(blob.hash, await toEntry(blob.hash, content, HURRIED));
   }
 
   async function prepareTree(id: Hash, bytes: Buffer): Promise<void> {
     // Each time something changes in it, all of it would be packed anew.
     if (bytes.length > MOST_PREPARED) throw new Error('the folder is too large to be prepared');
     if (ready.get(id) === undefined)
-      ready.add(await toEntry(id, bytes, { kind: 'tree', ...HURRIED }));
+      ready.add(id, await toEntry(id, bytes, { kind: 'tree', ...HURRIED }));
   }
 
   return {

@@ -1,9 +1,9 @@
+import { createByteCache } from '../core/byte-cache.js';
 import type { FileChange } from '../core/store.js';
 import { objectId } from './blobs.js';
 import { createBreath } from './breath.js';
 import { noTree } from './failures.js';
 import { requireTreePath } from './names.js';
-import { createLastEdit } from './last-edit.js';
 import type { Reader } from './reader.js';
 import {
   editTree,
@@ -38,8 +38,7 @@ const MOST_CACHED_BYTES = 8 * 1024 * 1024;
  * memory from the last time, and not the rest of the project.
  */
 export function createTrees(reader: Pick<Reader, 'read'>): Trees {
-  const cache = createCache(MOST_CACHED_BYTES);
-  const lastEdit = createLastEdit();
+  const cache = createByteCache<string, Buffer>(MOST_CACHED_BYTES, (tree) => tree.length);
 
   async function read(id: string | undefined): Promise<Buffer> {
     if (id === undefined || id === EMPTY_TREE) return NONE;
@@ -55,13 +54,7 @@ export function createTrees(reader: Pick<Reader, 'read'>): Trees {
 
   return {
     async edit(base, changes, take) {
-      const known = lastEdit.find(base, changes);
-      if (known !== undefined) {
-        for (const [id, bytes] of known.taken) await take(id, bytes);
-        return known.root;
-      }
       const breathe = createBreath();
-      const taken: [id: string, bytes: Buffer][] = [];
 
       /** Undefined for a folder in which nothing is left: git has no empty ones. */
       async function build(folder: Folder, from: string | undefined): Promise<string | undefined> {
@@ -88,15 +81,11 @@ export function createTrees(reader: Pick<Reader, 'read'>): Trees {
         if (id === from) return id;
         await take(id, edited);
         cache.add(id, edited);
-        if (lastEdit.keeps(changes)) taken.push([id, edited]);
         return id;
       }
 
       const root = await build(sorted(changes), base);
-      if (root !== undefined) {
-        lastEdit.note(base, changes, { root, taken });
-        return root;
-      }
+      if (root !== undefined) return root;
       await take(EMPTY_TREE, NONE);
       return EMPTY_TREE;
     },
@@ -121,28 +110,3 @@ function sorted(changes: readonly FileChange[]): Folder {
 }
 
 const newFolder = (): Folder => ({ files: new Map(), folders: new Map() });
-
-/** The last used stay. */
-function createCache(mostBytes: number) {
-  const trees = new Map<string, Buffer>();
-  let bytes = 0;
-  return {
-    get(id: string): Buffer | undefined {
-      const found = trees.get(id);
-      if (found === undefined) return undefined;
-      trees.delete(id);
-      trees.set(id, found);
-      return found;
-    },
-    add(id: string, tree: Buffer): void {
-      if (trees.has(id) || tree.length > mostBytes) return;
-      trees.set(id, tree);
-      bytes += tree.length;
-      for (const [oldest, gone] of trees) {
-        if (bytes <= mostBytes) return;
-        trees.delete(oldest);
-        bytes -= gone.length;
-      }
-    },
-  };
-}

@@ -1,3 +1,4 @@
+import { createByteCache } from '../core/byte-cache.js';
 import type { Unexplained } from '../core/known-state.js';
 import { SmithyError } from '../core/errors.js';
 import type { Hash, Path } from '../core/model.js';
@@ -16,8 +17,7 @@ export class Contents {
   readonly #reading = new Map<string, Promise<Uint8Array>>();
   readonly #store: Pick<CheckpointStore, 'has' | 'readBlob' | 'lengths'>;
   readonly #files: Pick<TreeWriter, 'readFile'>;
-  readonly #remembered = new Map<Hash, Uint8Array>();
-  #bytes = 0;
+  readonly #remembered = createByteCache<Hash, Uint8Array>(REMEMBERED_BYTES, (all) => all.length);
 
   constructor(
     store: Pick<CheckpointStore, 'has' | 'readBlob' | 'lengths'>,
@@ -101,7 +101,6 @@ export class Contents {
   /** What the store may have let go of is not answered from memory. */
   forget(): void {
     this.#remembered.clear();
-    this.#bytes = 0;
   }
 
   /** Whether the store has it: a commit can name it. */
@@ -123,14 +122,7 @@ export class Contents {
 
   /** What somebody has read, and found to be what its hash says. */
   remember(hash: Hash, content: Uint8Array): void {
-    if (content.length > LARGEST_REMEMBERED || this.#remembered.has(hash)) return;
-    this.#remembered.set(hash, content);
-    this.#bytes += content.length;
-    for (const [oldest, bytes] of this.#remembered) {
-      if (this.#bytes <= REMEMBERED_BYTES) break;
-      this.#remembered.delete(oldest);
-      this.#bytes -= bytes.length;
-    }
+    if (content.length <= LARGEST_REMEMBERED) this.#remembered.add(hash, content);
   }
 }
 

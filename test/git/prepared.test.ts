@@ -4,9 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../src/core/model.js';
 import type { FileChange } from '../../src/core/store.js';
 import { flush } from '../../src/git/files.js';
-import { createLastEdit } from '../../src/git/last-edit.js';
 import { stored, toEntry } from '../../src/git/pack-file.js';
-import { createReadyEntries } from '../../src/git/ready-entries.js';
 import { file, gone, onTop, openStore } from './helpers.js';
 
 /** The same file, of which nobody can read the content any more. */
@@ -81,29 +79,6 @@ describe('what was prepared', () => {
     expect((await store.tree(id)).size).toBe(3_001);
   });
 
-  it('is found by the very edit alone, and only when it is small', () => {
-    const lastEdit = createLastEdit();
-    const edited = { root: 'r', taken: [['t', Buffer.alloc(10)]] } as const;
-    const changes = [file('a', '1'), gone('b')];
-    lastEdit.note('base', changes, edited);
-    expect(lastEdit.find('base', [file('a', '1'), gone('b')])?.root).toBe('r');
-    const others = [
-      [file('a', '2'), gone('b')],
-      [file('a', '1', '100755'), gone('b')],
-      [file('a', '1'), file('b', '')],
-      [file('a', '1'), gone('c')],
-      [file('a', '1')],
-      [file('a', '1'), gone('b'), gone('c')],
-    ];
-    for (const other of others) expect(lastEdit.find('base', other)).toBeUndefined();
-    expect(lastEdit.find(undefined, changes)).toBeUndefined();
-    lastEdit.note('base', changes, { root: 'r', taken: [['t', Buffer.alloc(300_000)]] });
-    expect(lastEdit.find('base', changes)).toBeUndefined();
-    const many = Array.from({ length: 9 }, (_, at) => gone(String(at)));
-    lastEdit.note('base', many, edited);
-    expect(lastEdit.find('base', many)).toBeUndefined();
-  });
-
   it('is what zlib reads, however small it is', async () => {
     for (const size of [0, 1, 254, 255, 256, 511, 512, 513]) {
       const content = Buffer.from(Array.from({ length: size }, (_, at) => (at * 251) % 256));
@@ -129,17 +104,5 @@ describe('what was prepared', () => {
       tip = await store.commit(again);
     }
     expect((await store.tree(tip)).size).toBe(1);
-  });
-
-  it('holds no more than so many bytes: the last made stay', () => {
-    const ready = createReadyEntries(10);
-    const entry = (name: string, size: number) => {
-      return { hash: name as Hash, bytes: Buffer.alloc(size), crc: 0 };
-    };
-    for (const one of [entry('a', 4), entry('b', 4), entry('c', 4), entry('huge', 11)]) {
-      ready.add(one);
-    }
-    const kept = ['a', 'b', 'c', 'huge'].filter((name) => ready.get(name as Hash) !== undefined);
-    expect(kept).toEqual(['b', 'c']);
   });
 });

@@ -1,13 +1,13 @@
 import { countChanges, writeCounts, type Counts } from '../core/counts.js';
 import type { CheckpointKind, DialogState } from '../core/dialogs.js';
 import { activeSession } from '../core/dialogs.js';
-import { SmithyError } from '../core/errors.js';
 import type { CommitId, DialogId, Hash, Path } from '../core/model.js';
-import { KEPT, type CheckpointStore, type Content, type FileChange } from '../core/store.js';
+import { KEPT, type CheckpointStore, type FileChange } from '../core/store.js';
 import type { OuterRules } from '../core/tracking.js';
 import type { ReadContent, TreeWriter } from '../core/tree-writer.js';
 import type { SkippedEntry, Watcher } from '../core/watching.js';
 import type { Contents } from './contents.js';
+import { stalePath, toFileChange } from './file-changes.js';
 import { Pending, type PendingChange } from './pending.js';
 import { reportProgress, type ProgressDeps } from './progress.js';
 
@@ -258,41 +258,6 @@ export function sightOf({ skipped, rules }: Pick<Saved, 'skipped' | 'rules'>) {
 interface Attempt extends SaveRequest {
   /** Paths that stay as the tip has them; their changes stay pending. */
   readonly without: ReadonlyMap<string, number>;
-}
-
-interface Sources {
-  readonly read: ReadContent;
-  readonly placeOf: (path: Path) => string;
-  readonly remembered: (hash: Hash) => Uint8Array | undefined;
-}
-
-function toFileChange(
-  { path, after }: PendingChange,
-  have: ReadonlySet<Hash>,
-  { read, placeOf, remembered }: Sources,
-): FileChange {
-  if (after === null) return { path, deleted: true };
-  const { mode, hash, size } = after;
-  if (have.has(hash)) return { path, mode, hash };
-  const place = mode === '120000' ? {} : { place: placeOf(path) };
-  const content = () => remembered(hash) ?? contentOf(path, read);
-  return { path, mode, hash, size, content, ...place };
-}
-
-async function contentOf(path: Path, read: ReadContent): Promise<Content> {
-  const content = await read(path).catch((error: unknown) => {
-    if (error instanceof SmithyError && error.code === 'BUSY') return null;
-    throw error;
-  });
-  if (content !== null) return content;
-  const message = `${path} is gone or keeps changing.`;
-  throw new SmithyError('STALE_READ', message, { data: { path } });
-}
-
-function stalePath(error: unknown): string | undefined {
-  if (!(error instanceof SmithyError) || error.code !== 'STALE_READ') return undefined;
-  const { path } = error.data;
-  return typeof path === 'string' ? path : undefined;
 }
 
 interface Place {

@@ -369,11 +369,23 @@ describe('a subscription of the library', () => {
       `
       const client = await connect(root);
       const heard = [];
+      const { existsSync, readFileSync, rmSync } = await import('node:fs');
+      const file = root + '/.agentsmithy/run/daemon.json';
+      const told = JSON.parse(readFileSync(file, 'utf8'));
       const end = await client.subscribe({}, (event) => heard.push(event.type));
       await client.shutdown();
       await until(() => heard.includes('shutting_down'));
-      // Longer than the subscription waits before it looks again the first few times.
-      await pause(1500);
+      // Somebody else in its place, who counts how often the subscription looks for it.
+      let looks = 0;
+      const { createServer } = await import('node:net');
+      const { writeFileSync } = await import('node:fs');
+      const other = createServer((socket) => { looks++; socket.destroy(); });
+      await until(() => !existsSync(told.socket));
+      await new Promise((resolve) => other.listen(told.socket, resolve));
+      writeFileSync(file, JSON.stringify(told), { mode: 0o600 });
+      await until(() => looks >= 3);
+      other.close();
+      rmSync(file);
       const isBack = (await outcome(connect(root, { start: false }))).code === undefined;
       await end();
       await client.close();
